@@ -1,0 +1,186 @@
+"""How the scopes of settings become one tree: later wins, bad values are reported and left out.
+
+Pure: the files, the editor and the environment are read elsewhere and come in as `Layer`s.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel, to_snake
+
+from caddie.settings import Scope, Settings
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in one layer of settings: `path` is dotted, as the user wrote it."""
+
+    scope: Scope
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The raw tree of one scope, and where it came from (a file, or the name of the scope)."""
+
+    scope: Scope
+    tree: Mapping[str, Any]
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The settings in force, the layers they were made from (farthest first), and what was wrong with them."""
+
+    settings: Settings
+    layers: tuple[Layer, ...]
+    problems: tuple[Problem, ...]
+
+
+ORDER: tuple[Scope, ...] = (
+    "default", "user", "workspace", "editorUser", "editorWorkspace", "environment", "session",
+)  # fmt: skip
+
+ENVIRONMENT = {
+    "TOOL_SEARCH_WEIGHT_KEYWORD": "search.weights.keyword",
+    "TOOL_SEARCH_WEIGHT_TFIDF": "search.weights.tfidf",
+    "TOOL_SEARCH_EXCLUDE": "search.exclude",
+    "TOOL_SEARCH_INCLUDE_FORCE": "search.includeForce",
+}
+
+
+def resolve(layers: Iterable[Layer]) -> Resolved:
+    """Merge layers in `ORDER`. Unknown keys and wrong values are dropped and reported; the rest stays in force."""
+    problems: list[Problem] = []
+    cleaned = tuple(_clean(layer, problems) for layer in sorted(layers, key=lambda layer: ORDER.index(layer.scope)))
+    merged: dict[str, Any] = {}
+    for layer in cleaned:
+        _merge(merged, layer.tree)
+    return Resolved(Settings.model_validate(merged), cleaned, tuple(problems))
+
+
+def environment_layer(environ: Mapping[str, str]) -> Layer:
+    """`CADDIE_SEARCH_LIMIT=7` and S1's four `TOOL_SEARCH_…` names; lists are separated by commas."""
+    tree: dict[str, Any] = {}
+    leaves = dict(leaf_settings())
+    names = {"CADDIE_" + to_snake(path.replace(".", "_")).upper(): path for path in leaves}
+    for name, path in {**ENVIRONMENT, **names}.items():
+        if value := environ.get(name, ""):
+            is_list = get_origin(leaves[path]) is tuple
+            _put(tree, path.split("."), _split(value) if is_list else value)
+    return Layer("environment", tree, "environment")
+
+
+def leaf_settings() -> Iterator[tuple[str, Any]]:
+    """Dotted path and type of every setting that is a value or a list of values."""
+    yield from _leaves(Settings, "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """` (did you mean 'x'?)`, or nothing."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _leaves(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, info in model.model_fields.items():
+        path = prefix + to_camel(name)
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            yield from _leaves(info.annotation, path + ".")
+        elif get_origin(info.annotation) is not Mapping:
+            yield path, info.annotation
+
+
+def _clean(layer: Layer, problems: list[Problem]) -> Layer:
+    if not isinstance(layer.tree, dict):
+        problems.append(Problem(layer.scope, "", f"expected an object, got {_name(layer.tree)}"))
+        return Layer(layer.scope, {}, layer.origin)
+    tree = _copy(layer.tree)
+    for _ in range(_MAX_PASSES):
+        try:
+            Settings.model_validate(tree)
+            break
+        except ValidationError as error:
+            found = [_problem(layer.scope, detail) for detail in error.errors(include_url=False)]
+            problems.extend(found)
+            for detail in reversed(error.errors(include_url=False)):  # last list item first: indexes stay true
+                _drop(tree, detail["loc"])
+    else:
+        tree = {}
+    return Layer(layer.scope, tree, layer.origin)
+
+
+_MAX_PASSES = 20
+
+
+def _problem(scope: Scope, detail: ErrorDetails) -> Problem:
+    path = ".".join(map(str, detail["loc"]))
+    if detail["type"] == "extra_forbidden":
+        key = str(detail["loc"][-1])
+        return Problem(scope, path, f"unknown setting{nearest(key, _sibling_keys(detail['loc'][:-1]))}")
+    given = repr(detail["input"])
+    return Problem(scope, path, f"{detail['msg']}; got {given[:80]}")
+
+
+def _sibling_keys(location: tuple[int | str, ...]) -> list[str]:
+    model: type[BaseModel] = Settings
+    for part in location:
+        info = next((i for n, i in model.model_fields.items() if to_camel(n) == part), None)
+        inner = [info.annotation, *get_args(info.annotation)] if info else []
+        model = next((t for t in inner if isinstance(t, type) and issubclass(t, BaseModel)), model)
+    return [to_camel(name) for name in model.model_fields]
+
+
+def _drop(tree: Any, location: tuple[int | str, ...]) -> None:
+    """Remove the deepest part of `location` that is really there (union branches add parts that are not)."""
+    steps: list[tuple[Any, int | str]] = []
+    node = tree
+    for part in location:
+        if isinstance(node, dict) and part in node:
+            steps.append((node, part))
+            node = node[part]
+        elif isinstance(node, list) and isinstance(part, int) and part < len(node):
+            steps.append((node, part))
+            node = node[part]
+        else:
+            break
+    if steps:
+        holder, key = steps[-1]
+        del holder[key]
+
+
+def _merge(into: dict[str, Any], tree: Mapping[str, Any]) -> None:
+    for key, value in tree.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = _copy(value)
+
+
+def _copy(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _copy(value) for key, value in node.items() if value is not None}
+    return [_copy(item) for item in node] if isinstance(node, list) else node
+
+
+def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:
+    for part in path[:-1]:
+        tree = tree.setdefault(part, {})
+    tree[path[-1]] = value
+
+
+def _split(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _name(value: object) -> str:
+    return {"list": "a list", "str": "text", "NoneType": "nothing"}.get(type(value).__name__, type(value).__name__)

@@ -1,0 +1,42 @@
+"""What a search finds, and the port that the rest of the house searches through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from caddie.tools.tool import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """`score` is the merged one in 0..1; `keyword` and `tfidf` are its two parts on the same scale before weighting."""
+
+    tool: ToolSpec
+    score: float
+    keyword: float
+    tfidf: float
+    reasons: tuple[str, ...]
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """`total` counts all tools that matched at all, before the limit; `missing` the `+words` that no tool has."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    nothing_fits: bool
+
+
+class SearchIndex(Protocol):
+    """Follows the catalogue by difference. Answers at once after construction; never blocks the loop for long."""
+
+    def update(self, *, added: Iterable[ToolSpec] = (), removed: Iterable[str] = ()) -> None:
+        """`added` replaces tools of the same name."""
+        ...
+
+    def search(self, query: str, limit: int) -> Ranking:
+        """Words, `+word` required. Deterministic: the same tools and query give the same answer in any order."""
+        ...

@@ -1,0 +1,103 @@
+"""Settings: all that a user may configure, one frozen tree. The keys are the same in every editor and file.
+
+`layers.py` joins the scopes; a bad value there keeps the default and is reported with its path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Scope = Literal["default", "user", "workspace", "editorUser", "editorWorkspace", "environment", "session"]
+Provider = Literal["auto", "anthropic", "openai", "openai-chat", "gemini", "xai", "offline"]
+Profile = Literal["standard", "lean", "all"]
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, defer_build=True)
+
+
+class Tools(_Group):
+    """Which tools are enabled, deferred or disabled."""
+
+    profile: Profile = Field("standard", description="The named default for tools that no list mentions.")
+    enabled: tuple[str, ...] = Field((), description="Names or globs of tools sent with their full schema.")
+    deferred: tuple[str, ...] = Field((), description="Names or globs of tools sent by name only.")
+    disabled: tuple[str, ...] = Field((), description="Names or globs of tools that are absent and refused.")
+    aliases: Mapping[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Your own words for a tool, for ranking only."
+    )
+    use: bool = Field(True, description="Master switch: off sends no tools at all.")
+    deferral: Literal["auto", "native", "bridge", "stub", "off"] = Field(
+        "auto", description="How deferred tools reach the model."
+    )
+
+
+class Weights(_Group):
+    keyword: float = Field(0.4, ge=0, le=1, description="Weight of the keyword ranker.")
+    tfidf: float = Field(0.6, ge=0, le=1, description="Weight of the TF-IDF ranker.")
+
+
+class Search(_Group):
+    """How ToolSearch ranks."""
+
+    weights: Weights = Weights()
+    exclude: tuple[str, ...] = Field((), description="Names or globs never found by search.")
+    include_force: tuple[str, ...] = Field((), description="Names or globs indexed even when enabled.")
+    limit: int = Field(5, ge=1, le=50, description="How many hits ToolSearch returns.")
+
+
+class Hints(_Group):
+    """Fitting tools shown before the model asks."""
+
+    enabled: bool = Field(True, description="Show hints.")
+    threshold: float = Field(0.15, ge=0, le=1, description="Hits with a lower score are not shown.")
+    limit: int = Field(3, ge=1, le=10, description="How many hints at most.")
+    while_typing: bool = Field(True, description="Also search while a message is being typed.")
+    display: Literal["panel", "notification", "both"] = Field("panel", description="Where hints appear.")
+
+
+class McpServer(_Group):
+    """One MCP server: a command to start, or a URL to connect to."""
+
+    command: str = Field("", description="Program to start; it speaks MCP over stdio.")
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = Field(default_factory=dict, description="Added to a minimal environment.")
+    cwd: str = ""
+    url: str = Field("", description="Address of a server that speaks streamable HTTP.")
+    headers: Mapping[str, str] = Field(default_factory=dict)
+    lazy: bool = Field(False, description="Start only when a tool of it is called.")
+    timeout: float = Field(30, gt=0, le=3600, description="Seconds to wait for an answer.")
+    enabled: bool = True
+
+
+class Mcp(_Group):
+    servers: Mapping[str, McpServer] = Field(default_factory=dict, description="MCP servers by name.")
+
+
+class Permissions(_Group):
+    """Who may run what. deny > ask > allow > what the tool itself says."""
+
+    mode: Literal["ask", "acceptEdits", "plan", "auto"] = Field("ask", description="What runs unasked.")
+    allow: tuple[str, ...] = Field((), description="Rules: `Tool`, `Tool(pattern)`, `mcp__server__*`.")
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    when_client_cannot_ask: Literal["deny", "allow"] = Field(
+        "deny", description="What happens when nobody can be asked."
+    )
+
+
+class Settings(_Group):
+    provider: Provider = Field("auto", description="Which API to speak; `auto` takes the first that is there.")
+    model: str = Field("", description="Model name; empty takes the provider's default.")
+    base_url: str = Field("", description="Address of a compatible server, for example a local one.")
+    api_key_env: str = Field("", description="Name of the environment variable that holds the key.")
+    request_timeout: float = Field(300, gt=0, le=7200, description="Seconds of silence before giving up.")
+    tools: Tools = Tools()
+    search: Search = Search()
+    hints: Hints = Hints()
+    mcp: Mcp = Mcp()
+    permissions: Permissions = Permissions()
