@@ -64,14 +64,14 @@ class McpServer(_Group):
     """One MCP server: a command to start, or a URL to connect to."""
 
     command: str = Field("", description="Program to start; it speaks MCP over stdio.")
-    args: tuple[str, ...] = ()
+    args: tuple[str, ...] = Field((), description="Arguments of the program.")
     env: Mapping[str, str] = Field(default_factory=dict, description="Added to a minimal environment.")
-    cwd: str = ""
+    cwd: str = Field("", description="Folder to start in; empty is the workspace.")
     url: str = Field("", description="Address of a server that speaks streamable HTTP.")
-    headers: Mapping[str, str] = Field(default_factory=dict)
+    headers: Mapping[str, str] = Field(default_factory=dict, description="Sent with every request to `url`.")
     lazy: bool = Field(False, description="Start only when a tool of it is called.")
     timeout: float = Field(30, gt=0, le=3600, description="Seconds to wait for an answer.")
-    enabled: bool = True
+    enabled: bool = Field(True, description="Off keeps the entry and starts nothing.")
 
 
 class Mcp(_Group):
@@ -83,8 +83,8 @@ class Permissions(_Group):
 
     mode: Literal["ask", "acceptEdits", "plan", "auto"] = Field("ask", description="What runs unasked.")
     allow: tuple[str, ...] = Field((), description="Rules: `Tool`, `Tool(pattern)`, `mcp__server__*`.")
-    ask: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
+    ask: tuple[str, ...] = Field((), description="Rules for what is asked, whatever `allow` says.")
+    deny: tuple[str, ...] = Field((), description="Rules for what is refused, whatever else says.")
     when_client_cannot_ask: Literal["deny", "allow"] = Field(
         "deny", description="What happens when nobody can be asked."
     )

@@ -1,0 +1,1 @@
+"""The contract with the editors, declared once. Imports pydantic and nothing of ours."""

@@ -1,0 +1,170 @@
+"""Turns, what they tell while they run, and stored conversations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from caddie.protocol.base import Message
+
+Mode = Literal["agent", "plan"]
+CallStatus = Literal["pending", "awaitingPermission", "running", "done", "failed", "refused", "cancelled"]
+StopReason = Literal["endTurn", "maxTokens", "refusal", "emptyAnswer", "turnLimit"]
+
+
+class Attachment(Message):
+    """A file or a piece of text that the person put beside the message."""
+
+    name: str = Field(description="What the person sees: a file name, `selection`, ...")
+    path: str | None = Field(None, description="Path of a file, absolute or relative to the workspace.")
+    text: str | None = Field(None, description="The text itself; without it the file at `path` is read.")
+
+
+class TurnParams(Message):
+    session_id: str | None = Field(None, description="Absent starts a new session.")
+    message: str = Field(description="What the person wrote.", max_length=1_000_000)
+    attachments: list[Attachment] = Field(default_factory=list)
+    picked_tools: list[str] = Field(default_factory=list, description="Tools whose definition joins this message.")
+    mode: Mode | None = Field(None, description="Switches the session's mode before the turn.")
+
+
+class Usage(Message):
+    """Tokens as the provider counted them; `inputTokens` includes cached ones."""
+
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+class TurnResult(Message):
+    session_id: str
+    turn_id: str
+    stop_reason: StopReason
+    text: str = Field(description="The assistant's final words.")
+    usage: Usage
+    mode: Mode
+
+
+class TextEvent(Message):
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ThinkingEvent(Message):
+    kind: Literal["thinking"] = "thinking"
+    text: str
+
+
+class ToolCallEvent(Message):
+    """One state of one call; later events with the same `callId` replace earlier ones."""
+
+    kind: Literal["toolCall"] = "toolCall"
+    call_id: str
+    tool: str = Field(description="Wire name of the real tool, never of the bridge.")
+    label: str = Field(description="Short name to show.")
+    server: str | None = None
+    status: CallStatus
+    params: dict[str, Any]
+    progress: str | None = Field(None, description="Newest output or progress while running.")
+    result: str | None = Field(None, description="Text of the result, capped for display.")
+    is_error: bool = False
+    elapsed_ms: int = 0
+
+
+class Todo(Message):
+    content: str
+    status: Literal["pending", "in_progress", "completed"]
+    active_form: str | None = None
+
+
+class TodoEvent(Message):
+    kind: Literal["todo"] = "todo"
+    items: list[Todo]
+
+
+class NoticeEvent(Message):
+    """A sentence for the person."""
+
+    kind: Literal["notice"] = "notice"
+    level: Literal["info", "warning", "error"]
+    message: str
+    code: str | None = None
+    discard_text: bool = Field(
+        False, description="The text streamed since the last tool call is void: a retry follows."
+    )
+    mode: Mode | None = Field(None, description="Set when the session's mode changed.")
+
+
+class UsageEvent(Message):
+    kind: Literal["usage"] = "usage"
+    usage: Usage
+
+
+class DoneEvent(Message):
+    """The last event of a turn."""
+
+    kind: Literal["done"] = "done"
+    stop_reason: StopReason | Literal["cancelled", "error"]
+    text: str
+
+
+Event = Annotated[
+    TextEvent | ThinkingEvent | ToolCallEvent | TodoEvent | NoticeEvent | UsageEvent | DoneEvent,
+    Field(discriminator="kind"),
+]
+
+
+class ChatEvent(Message):
+    session_id: str
+    turn_id: str
+    seq: int = Field(description="Counts from 1 in each turn, without gaps.")
+    event: Event
+
+
+class DraftParams(Message):
+    """The text being typed. `draftId` comes back in the hints, so that late ones can be told."""
+
+    draft_id: str
+    text: str = Field(max_length=100_000)
+    session_id: str | None = None
+
+
+class SessionInfo(Message):
+    session_id: str
+    title: str
+    created: str = Field(description="RFC 3339 time.")
+    updated: str = Field(description="RFC 3339 time.")
+    turns: int
+    mode: Mode = "agent"
+
+
+class SessionListResult(Message):
+    """Newest first."""
+
+    sessions: list[SessionInfo]
+
+
+class SessionParams(Message):
+    session_id: str
+
+
+class TranscriptItem(Message):
+    """One thing in a stored conversation, in the order it happened."""
+
+    turn_id: str
+    kind: Literal["user", "assistant", "thinking", "toolCall", "notice"]
+    text: str | None = None
+    call: ToolCallEvent | None = None
+
+
+class SessionOpenResult(Message):
+    session: SessionInfo
+    transcript: list[TranscriptItem]
+    todo: list[Todo]
+    notices: list[str] = Field(description="What was damaged in the stored file and how it was mended.")
+
+
+class SessionRenameParams(Message):
+    session_id: str
+    title: str = Field(min_length=1, max_length=200)

@@ -1,0 +1,29 @@
+"""The MCP servers and their status."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from caddie.protocol.base import Message
+
+ServerState = Literal["connecting", "ready", "failed", "needsAuth", "stopped"]
+
+
+class ServerInfo(Message):
+    name: str
+    status: ServerState
+    reason: str | None = Field(None, description="Why, and what to do, in one sentence.")
+    tools: int
+    origin: str | None = Field(None, description="The file or scope that configured it.")
+    version: str | None = None
+
+
+class ServersResult(Message):
+    servers: list[ServerInfo]
+    notices: list[str] = Field(description="Broken files, servers that wait for trust.")
+
+
+class ServerParams(Message):
+    server: str

@@ -1,0 +1,135 @@
+"""METHODS: every custom message between editor and server, one row each. Everything else is generated from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from caddie.protocol import chat, mcp, permissions, tools
+from caddie.protocol.base import Empty, Message
+
+Direction = Literal["toServer", "toClient"]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """`result` is None for a notification. `doc` says what it does, `cancel` what cancels it.
+
+    `errors` are the `data.kind`s it may answer with, beside those that every request may.
+    """
+
+    name: str
+    direction: Direction
+    params: type[Message]
+    result: type[Message] | None
+    doc: str
+    cancel: str = ""
+    errors: tuple[str, ...] = ()
+
+
+def _request(
+    name: str, params: type[Message], result: type[Message], doc: str, cancel: str = "", errors: tuple[str, ...] = ()
+) -> Method:
+    return Method(name, "toServer", params, result, doc, cancel, errors)
+
+
+_SESSION = ("session_not_found", "session_busy")
+_PROVIDER = (
+    "provider_auth", "provider_rejected", "provider_busy", "provider_unreachable",
+    "context_overflow", "stream_truncated",
+)  # fmt: skip
+
+
+CHAT_TURN = _request(
+    "caddie/chat/turn", chat.TurnParams, chat.TurnResult,
+    "Runs one turn to the assistant's final word; streams `caddie/chat/event` meanwhile.",
+    "`$/cancelRequest`, at any point: answers -32800 within a second, the session stays usable.",
+    errors=(*_SESSION, *_PROVIDER),
+)  # fmt: skip
+CHAT_DRAFT = Method(
+    "caddie/chat/draft", "toServer", chat.DraftParams, None,
+    "The text being typed (the client debounces). The server may answer with `caddie/hints/show`.",
+)  # fmt: skip
+SESSION_LIST = _request("caddie/session/list", Empty, chat.SessionListResult, "Stored conversations of this workspace.")
+SESSION_OPEN = _request(
+    "caddie/session/open", chat.SessionParams, chat.SessionOpenResult,
+    "The transcript of a stored conversation; the next turn may go on with its id.",
+    errors=("session_not_found",),
+)  # fmt: skip
+SESSION_RENAME = _request(
+    "caddie/session/rename", chat.SessionRenameParams, chat.SessionInfo, "Gives a new title.",
+    errors=("session_not_found",),
+)  # fmt: skip
+SESSION_DELETE = _request(
+    "caddie/session/delete", chat.SessionParams, Empty, "Deletes a stored conversation.", errors=_SESSION
+)
+TOOLS_LIST = _request(
+    "caddie/tools/list", tools.ToolsListParams, tools.ToolsListResult,
+    "The catalogue with states, who decided them, servers, token costs and totals.",
+)  # fmt: skip
+TOOLS_SEARCH = _request(
+    "caddie/tools/search", tools.SearchParams, tools.SearchResult, "Exactly what ToolSearch would find."
+)
+TOOLS_DISCOVER = _request(
+    "caddie/tools/discover", tools.DiscoverParams, tools.DiscoverResult,
+    "Fitting tools with their input schemas; loads nothing.",
+)  # fmt: skip
+TOOLS_EXECUTE = _request(
+    "caddie/tools/execute", tools.ExecuteParams, tools.ExecuteResult,
+    "The bridge itself: look up, validate, permit (with the prompt), run.",
+    "`$/cancelRequest`: the tool is stopped.",
+)  # fmt: skip
+TOOLS_SET_STATE = _request(
+    "caddie/tools/setState", tools.SetStateParams, tools.SetStateResult,
+    "Enables, defers, disables or resets tools by name or glob, in a scope.",
+)  # fmt: skip
+TOOLS_CYCLE_STATE = _request(
+    "caddie/tools/cycleState", tools.CycleStateParams, tools.SetStateResult,
+    "Next state of a tool: enabled, disabled, deferred, enabled.",
+)  # fmt: skip
+TOOLS_EXPLAIN = _request(
+    "caddie/tools/explain", tools.ExplainParams, tools.ExplainResult,
+    "Why a tool is as it is, and what would change it; also for names that no tool has.",
+)  # fmt: skip
+MCP_LIST = _request("caddie/mcp/list", Empty, mcp.ServersResult, "The MCP servers and their status.")
+MCP_START = _request(
+    "caddie/mcp/start", mcp.ServerParams, mcp.ServerInfo, "Starts a stopped or failed server.",
+    errors=("server_failed",),
+)  # fmt: skip
+MCP_STOP = _request("caddie/mcp/stop", mcp.ServerParams, mcp.ServerInfo, "Stops a server for this process.")
+MCP_RESTART = _request(
+    "caddie/mcp/restart", mcp.ServerParams, mcp.ServerInfo, "Stops and starts a server.", errors=("server_failed",)
+)
+PERMISSIONS_LIST = _request(
+    "caddie/permissions/list", permissions.PermissionsListParams, permissions.PermissionsListResult,
+    "Rules and grants in force.",
+)  # fmt: skip
+PERMISSIONS_REVOKE = _request("caddie/permissions/revoke", permissions.RevokeParams, Empty, "Takes a grant back.")
+
+CHAT_EVENT = Method("caddie/chat/event", "toClient", chat.ChatEvent, None, "What happens in a running turn.")
+HINTS_SHOW = Method("caddie/hints/show", "toClient", tools.ShowHints, None, "Fitting tools; an empty list clears.")
+TOOLS_CHANGED = Method("caddie/tools/changed", "toClient", tools.ToolsChanged, None, "The catalogue changed.")
+MCP_STATUS = Method("caddie/mcp/status", "toClient", mcp.ServerInfo, None, "A server's new status.")
+PERMISSION_ASK = Method(
+    "caddie/permission/ask", "toClient", permissions.PermissionAsk, permissions.PermissionAnswer,
+    "May this tool run with these arguments? Needs the capability `permission`.",
+    "The server sends `$/cancelRequest` when the turn is cancelled.",
+)  # fmt: skip
+QUESTION_ASK = Method(
+    "caddie/question/ask", "toClient", permissions.QuestionAsk, permissions.QuestionAnswer,
+    "Questions for the person. Needs the capability `question`.",
+    "The server sends `$/cancelRequest` when the turn is cancelled.",
+)  # fmt: skip
+SETTINGS_WRITE = Method(
+    "caddie/settings/write", "toClient", permissions.SettingsWrite, Empty,
+    "Store this in the editor's own settings. Needs the capability `settingsWrite`.",
+)  # fmt: skip
+
+METHODS: tuple[Method, ...] = (
+    CHAT_TURN, CHAT_DRAFT, CHAT_EVENT, HINTS_SHOW,
+    SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE,
+    TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
+    TOOLS_CHANGED,
+    MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_STATUS,
+    PERMISSION_ASK, PERMISSIONS_LIST, PERMISSIONS_REVOKE, QUESTION_ASK, SETTINGS_WRITE,
+)  # fmt: skip
