@@ -117,7 +117,7 @@ class SessionState:
     session_id: str
     mode: Mode = "agent"
     todo: tuple[TodoItem, ...] = ()
-    seen_files: dict[str, float] = field(default_factory=dict)  # path -> mtime at the last Read
+    seen_files: dict[str, float] = field(default_factory=dict)  # real path -> fingerprint of the text last read
 
 
 @dataclass(frozen=True, slots=True)

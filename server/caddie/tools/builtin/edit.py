@@ -1,0 +1,144 @@
+"""Edit: exchange one exact piece of text in a file that was read before."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from caddie.errors import ToolFailure
+from caddie.tools.builtin.diffs import short_diff
+from caddie.tools.builtin.documents import Document, load, require_seen, store
+from caddie.tools.builtin.paths import resolve_for_change
+from caddie.tools.builtin.text_files import line_end, lines_of, with_line_end
+from caddie.tools.context import ToolContext
+from caddie.tools.tool import DiffPreview, Preview, ToolArgs, ToolResult, builtin, text_result
+
+MAX_COMPARED_LINES = 20_000
+
+
+class EditArgs(ToolArgs):
+    path: str = Field(description="File to change, relative to the workspace.")
+    old_string: str = Field(
+        description="The exact text to replace, as Read shows it without the line numbers, indentation included. "
+        "It must be there once: add lines round it until it is unique, or use replace_all."
+    )
+    new_string: str = Field(description="The text to put in its place.")
+    replace_all: bool = Field(False, description="Replace every occurrence instead of exactly one.")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    document: Document
+    after: str
+    count: int
+
+
+async def preview_edit(args: EditArgs, context: ToolContext) -> Preview:
+    plan = await _plan(args, context)
+    return DiffPreview(str(plan.document.path), plan.document.text, plan.after)
+
+
+async def edit(args: EditArgs, context: ToolContext) -> ToolResult:
+    plan = await _plan(args, context)
+    await store(plan.document, plan.after, context)
+    diff = await asyncio.to_thread(short_diff, plan.document.text, plan.after)
+    times = "1 place" if plan.count == 1 else f"{plan.count:,} places"
+    where = " (in the editor's buffer)" if plan.document.is_open else ""
+    return text_result(f"Changed {plan.document.name!r} in {times}{where}.\n{diff}")
+
+
+async def _plan(args: EditArgs, context: ToolContext) -> Plan:
+    if args.old_string == args.new_string:
+        raise ToolFailure("old_string and new_string are the same, so there is nothing to change.")
+    if not args.old_string:
+        raise ToolFailure("old_string is empty. Give the text to replace, or use Write to write a whole file.")
+    path = await asyncio.to_thread(resolve_for_change, context.workspace, args.path)
+    document = await load(path, context)
+    require_seen(document, context)
+    after, count = replaced(document.text, args.old_string, args.new_string)
+    if count == 0:
+        raise ToolFailure(await asyncio.to_thread(_why_not_found, document, args.old_string))
+    if count > 1 and not args.replace_all:
+        raise ToolFailure(
+            f"old_string is in {document.name!r} {count:,} times. Add lines round it until it is unique, "
+            "or set replace_all to change them all."
+        )
+    return Plan(document, after, count)
+
+
+def replaced(text: str, old: str, new: str) -> tuple[str, int]:
+    """The new text and how many places were changed. Line ends of `old` match any; `new` gets those of the file."""
+    new = with_line_end(new, line_end(text))
+    if "\r" not in text:
+        plain = with_line_end(old, "\n")
+        return text.replace(plain, new), text.count(plain)
+    pieces, end = [], 0
+    for start, stop in _places(text, with_line_end(old, "\n")):
+        pieces += [text[end:start], new]
+        end = stop
+    return "".join([*pieces, text[end:]]), len(pieces) // 2
+
+
+def _places(text: str, old: str) -> list[tuple[int, int]]:
+    """Where `old` (LF only) is in `text` (any line ends), so that nothing outside these places is touched."""
+    plain = text.replace("\r\n", "\n")
+    widened = [match.start() - nth for nth, match in enumerate(re.finditer("\r\n", text))]  # their LFs in `plain`
+
+    def in_text(at: int) -> int:
+        return at + bisect_left(widened, at)
+
+    return [(in_text(match.start()), in_text(match.end())) for match in re.finditer(re.escape(old), plain)]
+
+
+def _why_not_found(document: Document, old: str) -> str:
+    lines, wanted = lines_of(document.text), lines_of(old)
+    start = _start_ignoring_whitespace(lines, wanted)
+    if start is not None:
+        end = start + len(wanted)
+        return (
+            f"old_string is not in {document.name!r}: only whitespace differs from lines {start + 1}-{end}. "
+            f"They are exactly:\n{_quoted(lines, start, end)}"
+        )
+    start = _nearest(lines, wanted)
+    if start is None:
+        return f"old_string is not in {document.name!r}, nor anything like it. Read the file again."
+    shown = _quoted(lines, max(0, start - 1), min(len(lines), start + len(wanted) + 1))
+    return f"old_string is not in {document.name!r}. The nearest lines are:\n{shown}"
+
+
+def _start_ignoring_whitespace(lines: list[str], wanted: list[str]) -> int | None:
+    have, want = ["".join(line.split()) for line in lines], ["".join(line.split()) for line in wanted]
+    if not any(want):
+        return None
+    return next((at for at in range(len(have) - len(want) + 1) if have[at : at + len(want)] == want), None)
+
+
+def _nearest(lines: list[str], wanted: list[str]) -> int | None:
+    """Where the block begins whose most telling line is nearest to that of `wanted`."""
+    if not wanted:
+        return None
+    anchor = max(range(len(wanted)), key=lambda at: len(wanted[at].strip()))
+    pool = {line.strip(): at for at, line in reversed(list(enumerate(lines[:MAX_COMPARED_LINES]))) if len(line) < 500}
+    near = difflib.get_close_matches(wanted[anchor].strip()[:500], pool, n=1, cutoff=0.5)
+    return max(0, pool[near[0]] - anchor) if near else None
+
+
+def _quoted(lines: list[str], start: int, end: int) -> str:
+    return "\n".join(f"{number + 1:6}\t{lines[number][:500]}" for number in range(start, min(end, start + 30)))
+
+
+TOOL = builtin(
+    "Edit",
+    "Replaces an exact piece of text in a file. The file must have been read with Read before. old_string must match "
+    "exactly, whitespace included, and be unique unless replace_all is set. Shows the change as a diff.",
+    EditArgs,
+    edit,
+    preview=preview_edit,
+    search_hint="change modify replace text in file, patch, refactor, rename",
+    edits_files=True,
+)

@@ -1,0 +1,66 @@
+"""Which file does the model mean? Turns what it wrote into a path, and says helpfully why that cannot be done."""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import os
+from pathlib import Path
+
+from caddie.errors import ToolFailure
+
+
+def resolve(workspace: Path, path: str) -> Path:
+    """The absolute path, `..` removed and symbolic links kept, so that editors recognise it.
+
+    Raises: ToolFailure when `path` cannot be one.
+    """
+    if not path.strip():
+        raise ToolFailure("Expected a path, got an empty text.")
+    if "\0" in path:
+        raise ToolFailure(f"{path!r} holds a NUL character, which no path can have.")
+    return Path(os.path.normpath(workspace / os.path.expanduser(path)))
+
+
+def resolve_for_change(workspace: Path, path: str) -> Path:
+    """As `resolve`, and inside the workspace, links followed: edits may run unasked, so they stay in here."""
+    target = resolve(workspace, path)
+    real, root = Path(os.path.realpath(target)), Path(os.path.realpath(workspace))
+    if not real.is_relative_to(root):
+        raise ToolFailure(
+            f"{path!r} is outside the workspace, where only reading is possible with this tool. "
+            "Use a path inside the workspace, or Bash, which asks the person."
+        )
+    return target
+
+
+def shown(workspace: Path, path: Path) -> str:
+    """How a path is written in results: relative to the workspace where it is inside."""
+    return path.relative_to(workspace).as_posix() if path.is_relative_to(workspace) else str(path)
+
+
+def missing(workspace: Path, path: Path) -> ToolFailure:
+    """The error for a path that does not exist, with the nearest names that do."""
+    name = shown(workspace, path)
+    folder = next(parent for parent in path.parents if parent.is_dir())
+    wanted = path.relative_to(folder).parts[0]
+    near = difflib.get_close_matches(wanted, _names(folder), n=3, cutoff=0.5)
+    where = "this folder" if folder == path.parent else f"{shown(workspace, folder)!r}, the nearest existing folder,"
+    if near:
+        return ToolFailure(f"There is no {name!r}. Nearest names in {where}: {', '.join(near)}.")
+    return ToolFailure(f"There is no {name!r}, and {where} holds no similar name. Glob finds files by pattern.")
+
+
+def os_failure(error: OSError, name: str) -> ToolFailure:
+    """The system's refusal as one sentence, without the paths that Python puts into it."""
+    reason = os.strerror(error.errno) if error.errno else "the system refused"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return ToolFailure(f"No permission to use {name!r} ({reason.lower()}).")
+    return ToolFailure(f"{name!r} cannot be used: {reason.lower()}.")
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in folder.iterdir())
+    except OSError:
+        return []
