@@ -1,0 +1,43 @@
+"""How is a server reached that has an address instead of a command?"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from caddie.settings import McpServer
+
+if TYPE_CHECKING:
+    import httpx2
+
+_READ_SECONDS = 300.0  # between two events of a stream; the calls have limits of their own
+_UNAUTHORIZED = 401
+
+
+class HttpTransport:
+    """The SDK's streamable HTTP transport with the configured headers.
+
+    `is_refused` says that the address wants to know who asks, which the SDK's error does not tell.
+    """
+
+    def __init__(self, server: McpServer) -> None:
+        self.is_refused = False
+        self._server = server
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[Any]:
+        # Imported here because the MCP SDK, which brings httpx2, is slow to import.
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        client = httpx2.AsyncClient(
+            headers=dict(self._server.headers),
+            timeout=httpx2.Timeout(self._server.timeout, read=_READ_SECONDS),
+            event_hooks={"response": [self._look]},
+        )
+        async with client, streamable_http_client(self._server.url, http_client=client) as streams:
+            yield streams
+
+    async def _look(self, response: httpx2.Response) -> None:
+        self.is_refused = response.status_code == _UNAUTHORIZED

@@ -1,0 +1,195 @@
+"""Which MCP servers run now, what do they offer, and how is that kept in step with the settings?"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+from caddie.errors import ServerFailed, ToolUnavailable, Unavailable
+from caddie.mcp.connection import AskQuestion
+from caddie.mcp.remote import RemoteTool
+from caddie.mcp.supervisor import ConfiguredServer, Supervisor
+from caddie.tools.context import McpResource, ToolContext
+from caddie.tools.names import assign_names
+from caddie.tools.servers import ServerStatus
+from caddie.tools.tool import Arguments, Run, Tool, ToolResult
+
+__all__ = ["ConfiguredServer", "McpManager"]
+
+CLOSE_SECONDS = 8.0
+_LAZY = "starts when it is asked for (lazy)"
+
+
+class McpManager:
+    """Owns the servers' processes. All methods belong to one event loop; `on_tools` and `on_status` are called on it.
+
+    `on_tools(server, tools)` replaces all tools of that server; an empty list means that it is gone for good.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        on_tools: Callable[[str, Sequence[Tool]], None],
+        on_status: Callable[[ServerStatus], None],
+        ask_question: AskQuestion | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._on_tools = on_tools
+        self._on_status = on_status
+        self._ask_question = ask_question
+        self._supervisors: dict[str, Supervisor] = {}
+        self._leaving: dict[asyncio.Task[None], Supervisor] = {}
+        self._wire_names: dict[str, set[str]] = {}
+
+    # Which servers.
+
+    async def configure(self, servers: Mapping[str, ConfiguredServer]) -> None:
+        """By difference: start the new, stop the gone, restart the changed. Connecting is not waited for."""
+        for name in self._supervisors.keys() - servers.keys():
+            supervisor = self._supervisors.pop(name)
+            self._see_out(supervisor, supervisor.halt("no longer configured"))
+        for name, configured in servers.items():
+            known = self._supervisors.get(name)
+            if known is None:
+                self._add(name, configured)
+            elif known.configured.server != configured.server:
+                known.configured = configured
+                self._apply(known)
+            elif known.configured != configured:
+                known.reorigin(configured)
+
+    def statuses(self) -> tuple[ServerStatus, ...]:
+        """By name."""
+        return tuple(self._supervisors[name].status for name in sorted(self._supervisors))
+
+    async def start(self, name: str) -> None:
+        """Raises: ServerFailed for an unknown name."""
+        self._find(name).start()
+
+    async def stop(self, name: str) -> None:
+        """Raises: ServerFailed for an unknown name."""
+        supervisor = self._find(name)
+        await self._see_out(supervisor, supervisor.halt("stopped by you"))
+
+    async def restart(self, name: str) -> None:
+        """Its tools stay until the new list is there. Raises: ServerFailed for an unknown name."""
+        await self._again(self._find(name))
+
+    async def settled(self, names: Collection[str] | None, timeout: float) -> tuple[str, ...]:
+        """Wait until those servers (or all) neither connect nor fetch a changed tool list; who still does."""
+        waiting = [one for name, one in self._supervisors.items() if names is None or name in names]
+        try:
+            async with asyncio.timeout(timeout):
+                for supervisor in waiting:
+                    await supervisor.until_settled()
+        except TimeoutError:
+            pass
+        return tuple(sorted(one.name for one in waiting if one.is_pending))
+
+    async def close(self) -> None:
+        """Bounded; leaves no process."""
+        for supervisor in self._supervisors.values():
+            self._see_out(supervisor, supervisor.halt("Caddie is closing"))
+        self._supervisors = {}
+        leaving = dict(self._leaving)
+        if leaving:
+            _, late = await asyncio.wait(leaving, timeout=CLOSE_SECONDS)
+            for task in late:
+                leaving[task].kill()
+
+    # The port `Resources`.
+
+    async def list_resources(self, server: str | None = None) -> Sequence[McpResource]:
+        """Of one server, or of all that are ready. Raises: ServerFailed when the one named cannot say."""
+        if server is not None:
+            return await self._find(server).ask(lambda calls: calls.list_resources())
+        ready = [one for one in self._supervisors.values() if one.status.state == "ready"]
+        lists = await asyncio.gather(*(self._resources_or_none(one) for one in ready))
+        return sorted((found for part in lists for found in part), key=lambda found: (found.server, found.uri))
+
+    async def read_resource(self, server: str, uri: str) -> str:
+        """Raises: ServerFailed."""
+        return await self._find(server).ask(lambda calls: calls.read_resource(uri))
+
+    async def _resources_or_none(self, supervisor: Supervisor) -> Sequence[McpResource]:
+        try:
+            return await supervisor.ask(lambda calls: calls.list_resources())
+        except ServerFailed:
+            return ()
+
+    # Inside.
+
+    def _add(self, name: str, configured: ConfiguredServer) -> None:
+        supervisor = self._supervisors[name] = Supervisor(
+            name,
+            configured,
+            self._workspace,
+            on_tools=lambda server, tools: self._publish(supervisor, tools),
+            on_status=self._on_status,
+            ask_question=self._ask_question,
+        )
+        self._apply(supervisor)
+
+    def _apply(self, supervisor: Supervisor) -> None:
+        """Bring a new or changed configuration into force."""
+        server = supervisor.configured.server
+        if not server.enabled:
+            self._see_out(supervisor, supervisor.halt(f"switched off by mcp.servers.{supervisor.name}.enabled"))
+        elif server.lazy:
+            self._see_out(supervisor, supervisor.halt(_LAZY))
+        else:
+            self._again(supervisor)
+
+    def _again(self, supervisor: Supervisor) -> asyncio.Task[None]:
+        async def start_after(ended: asyncio.Future[None]) -> None:
+            await ended
+            if not supervisor.is_given_up:
+                supervisor.start()
+
+        return self._see_out(supervisor, start_after(supervisor.halt_for_restart()))
+
+    def _publish(self, supervisor: Supervisor, remote: Sequence[RemoteTool]) -> None:
+        name = supervisor.name
+        if self._supervisors.get(name, supervisor) is not supervisor:
+            return  # a successor of the same name speaks for it now
+        taken = {wire for server, wires in self._wire_names.items() if server != name for wire in wires}
+        names = assign_names(name, (tool.name for tool in remote), taken)
+        self._wire_names[name] = set(names.values())
+        tools = [
+            Tool(tool.spec(name, wire := names[tool.name]), _runner(supervisor, tool.name, wire)) for tool in remote
+        ]
+        self._on_tools(name, tools)
+
+    def _find(self, name: str) -> Supervisor:
+        found = self._supervisors.get(name)
+        if found is None:
+            near = difflib.get_close_matches(name, self._supervisors, n=3, cutoff=0.5) or sorted(self._supervisors)[:5]
+            hint = f"did you mean {', '.join(map(repr, near))}?" if near else "none is configured."
+            raise ServerFailed(f"no MCP server is named {name!r}; {hint}", name=name, suggestions=near)
+        return found
+
+    def _see_out(self, supervisor: Supervisor, ended: Awaitable[None]) -> asyncio.Task[None]:
+        """Keep the end of a server in sight, whoever waits for it."""
+
+        async def wait() -> None:
+            await ended
+
+        task = asyncio.create_task(wait())
+        self._leaving[task] = supervisor
+        task.add_done_callback(lambda done: self._leaving.pop(done, None))
+        return task
+
+
+def _runner(supervisor: Supervisor, original: str, wire: str) -> Run:
+    async def run(arguments: Arguments, context: ToolContext) -> ToolResult:
+        try:
+            return await supervisor.ask(lambda calls: calls.call_tool(original, arguments, context))
+        except ServerFailed as failure:
+            starting = supervisor.status.state == "connecting"
+            reason: Unavailable = "server_starting" if starting else "server_down"
+            raise ToolUnavailable(failure.message, name=wire, reason=reason) from None
+
+    return run

@@ -1,0 +1,255 @@
+"""How is one configured server kept up: started, watched, started again, and given up?
+
+The owner sees three things change: the status, the tools, and whether anybody still has to wait (`settled`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from caddie.errors import ServerFailed
+from caddie.mcp.calls import Calls, ConnectionLost
+from caddie.mcp.connection import AskQuestion, Connection, Ending, Endpoint
+from caddie.mcp.remote import RemoteTool, to_remote
+from caddie.settings import McpServer
+from caddie.tools.servers import ServerState, ServerStatus
+
+logger = logging.getLogger(__name__)
+
+MAX_QUICK_DEATHS = 5
+QUICK_SECONDS = 30.0
+MAX_BACKOFF_SECONDS = 60.0
+CALL_WAIT_SECONDS = 15.0
+_RELIST_PAUSE_SECONDS = 0.05
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredServer:
+    """`origin` is the scope or file that configured the server."""
+
+    server: McpServer
+    origin: str
+
+
+class Supervisor:
+    """Keeps one server connected.
+
+    `on_tools` gets all its tools whenever they changed, and none when it is gone for good.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        configured: ConfiguredServer,
+        workspace: Path,
+        *,
+        on_tools: Callable[[str, Sequence[RemoteTool]], None],
+        on_status: Callable[[ServerStatus], None],
+        ask_question: AskQuestion | None,
+    ) -> None:
+        self.name = name
+        self.configured = configured
+        self.settled = asyncio.Event()
+        self._workspace = workspace
+        self._on_tools = on_tools
+        self._on_status = on_status
+        self._ask_question = ask_question
+        self._tools: list[RemoteTool] = []
+        self._calls: Calls | None = None
+        self._connection: Connection | None = None
+        self._news = asyncio.Event()
+        self.is_given_up = True
+        self._task: asyncio.Task[None] | None = None
+        self.status = ServerStatus(name, "stopped", origin=configured.origin)
+        self.settled.set()
+
+    # Orders from outside.
+
+    def start(self) -> None:
+        if self._task is None or self._task.done():
+            self.is_given_up = False
+            self._become("connecting")
+            self._task = asyncio.create_task(self._supervise(), name=f"mcp supervisor {self.name}")
+
+    def rest(self, reason: str) -> None:
+        """Not started, and why."""
+        self._become("stopped", reason)
+
+    def halt(self, reason: str) -> asyncio.Future[None]:
+        """For good: the tools go now. What is returned is done when no process is left; that is bounded."""
+        self.is_given_up = True
+        ending = self._end_life()
+        self._publish([])
+        self._become("stopped", reason)
+        return ending
+
+    def halt_for_restart(self) -> asyncio.Future[None]:
+        """As `halt`, but the tools stay, since `start` follows."""
+        self.is_given_up = False
+        ending = self._end_life()
+        self._become("connecting", "starting it again")
+        return ending
+
+    def _end_life(self) -> asyncio.Future[None]:
+        task, self._task, self._calls = self._task, None, None
+        if task:
+            task.cancel()
+        return asyncio.ensure_future(_end_of(task))
+
+    def kill(self) -> None:
+        if self._connection:
+            self._connection.kill()
+
+    def reorigin(self, configured: ConfiguredServer) -> None:
+        self.configured = configured
+        self._become(self.status.state, self.status.reason)
+
+    @property
+    def is_pending(self) -> bool:
+        """Something is under way that a search or call may wait for, a fresh tool list included."""
+        return not self.settled.is_set() or bool(self._connection and self._connection.changed.is_set())
+
+    async def until_settled(self) -> None:
+        while self.is_pending:
+            await self._news.wait()
+
+    async def ask(self, request: Callable[[Calls], Awaitable[T]]) -> T:
+        """Run `request` on the connection, waiting a bounded time while there is none.
+
+        Raises: ServerFailed, with the reason, when there is none or it broke meanwhile.
+        """
+        connection, calls = await self._connected()
+        try:
+            return await request(calls)
+        except ConnectionLost as lost:
+            await asyncio.wait({connection.ended}, timeout=1.0)
+            how = f"it {connection.ended.result().reason}" if connection.ended.done() else str(lost)
+            connection.give_up()  # an address that no longer knows us needs a new connection
+            raise ServerFailed(
+                f"MCP server {self.name!r} was lost during the call: {how}. "
+                "The call may have had its effect or not; the server is started again."
+            ) from None
+
+    async def _connected(self) -> tuple[Connection, Calls]:
+        try:
+            async with asyncio.timeout(CALL_WAIT_SECONDS):
+                while not self.is_given_up:
+                    if self._connection and self._calls and not self._connection.ended.done():
+                        return self._connection, self._calls
+                    await self._news.wait()
+        except TimeoutError:
+            pass
+        raise ServerFailed(f"MCP server {self.name!r} is {self.status.state}: {self.status.reason or 'not ready yet'}")
+
+    # The life of the server.
+
+    async def _supervise(self) -> None:
+        loop = asyncio.get_running_loop()
+        quick, delay = 0, 1.0
+        while True:
+            began = loop.time()
+            ending = await self._live_once()
+            was_ready, self._calls = self._calls is not None, None
+            if loop.time() - began >= QUICK_SECONDS:
+                quick, delay = 0, 1.0
+            quick += 1
+            if ending.is_final or quick >= MAX_QUICK_DEATHS:
+                self._give_up(ending, quick)
+                return
+            if was_ready:
+                self._become("connecting", f"{ending.reason}; starting it again")
+            else:
+                self._become("failed", f"{ending.reason}; trying again")
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, MAX_BACKOFF_SECONDS)
+
+    async def _live_once(self) -> Ending:
+        """Connect and stay until it ends."""
+        endpoint = Endpoint(self.name, self.configured.server, self._workspace)
+        connection = self._connection = Connection(endpoint, self._ask_question)
+        try:
+            calls = await connection.open()
+            following = asyncio.create_task(self._follow(connection, calls))
+            try:
+                await asyncio.wait({connection.ended})
+            finally:
+                following.cancel()
+                await asyncio.wait({following})
+        except ServerFailed:
+            pass  # `ended` says it too
+        finally:
+            await _to_its_end(connection.close())
+        return connection.ended.result()
+
+    async def _follow(self, connection: Connection, calls: Calls) -> None:
+        """Keep the tool list as the server has it; nothing is asked while nothing changes."""
+        delay = 1.0
+        while True:
+            connection.changed.clear()
+            try:
+                listed = await calls.list_tools()
+            except ConnectionLost:
+                return
+            except ServerFailed as failure:
+                self._become("failed", f"connected, but its tool list failed: {failure.message}; trying again")
+                await asyncio.sleep(delay)
+                delay = min(delay * 2, MAX_BACKOFF_SECONDS)
+                continue
+            delay = 1.0
+            self._publish([to_remote(tool) for tool in listed])
+            self._calls = calls
+            self._become("ready", version=connection.version)
+            await asyncio.sleep(_RELIST_PAUSE_SECONDS)
+            await connection.changed.wait()
+            self.settled.clear()
+
+    def _give_up(self, ending: Ending, deaths: int) -> None:
+        self.is_given_up = True
+        self._publish([])
+        tries = f" (given up after {deaths} tries)" if deaths > 1 else ""
+        self._become("needsAuth" if ending.needs_authorization else "failed", ending.reason + tries)
+
+    # What the outside sees.
+
+    def _publish(self, tools: list[RemoteTool]) -> None:
+        if tools != self._tools:
+            self._tools = tools
+            self._on_tools(self.name, tools)
+
+    def _become(self, state: ServerState, reason: str = "", *, version: str = "") -> None:
+        status = ServerStatus(
+            self.name, state, reason, len(self._tools), self.configured.origin, version or self.status.version
+        )
+        if state == "connecting":
+            self.settled.clear()
+        else:
+            self.settled.set()
+        self._news.set()
+        self._news = asyncio.Event()
+        if status != self.status:
+            self.status = status
+            self._on_status(status)
+
+
+async def _end_of(task: asyncio.Task[None] | None) -> None:
+    if task:
+        await asyncio.wait({task})
+
+
+async def _to_its_end(closing: Awaitable[None]) -> None:
+    """A cancelled supervisor still sees its server's processes out."""
+    task = asyncio.ensure_future(closing)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        raise
