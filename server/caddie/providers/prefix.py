@@ -1,0 +1,27 @@
+"""How does a session's tools array come out byte for byte the same each time, without being cleaned each time?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from caddie.chat.messages import ToolDefinition
+
+T = TypeVar("T")
+_KEPT = 16
+
+
+class Rendered(Generic[T]):
+    """Remembers what was made of the last few tool tuples. They are found by identity: a session keeps its own."""
+
+    def __init__(self, render: Callable[[tuple[ToolDefinition, ...]], T]) -> None:
+        self._render = render
+        # The tuple is kept beside its result, so its id cannot pass to another one.
+        self._made: dict[int, tuple[tuple[ToolDefinition, ...], T]] = {}
+
+    def of(self, tools: tuple[ToolDefinition, ...]) -> T:
+        known = self._made.pop(id(tools), None) or (tools, self._render(tools))
+        self._made[id(tools)] = known
+        while len(self._made) > _KEPT:
+            del self._made[next(iter(self._made))]
+        return known[1]

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import httpx
+import pytest
+from provider_kit import KEY, Server, anthropic, collect, openai_chat
+
+from caddie.errors import (
+    ContextOverflow,
+    ProviderAuth,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejected,
+    ProviderUnreachable,
+    StreamTruncated,
+)
+
+ANTHROPIC_ERROR = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow"}, "request_id": "req_1"}
+
+
+async def fault(response: httpx.Response, *, make=openai_chat, **options: object) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        await collect(make(Server(response).client, **options))
+    return caught.value
+
+
+def said(message: str, **fields: object) -> dict[str, object]:
+    return {"error": {"message": message, **fields}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "error"),
+    [
+        (401, said("Incorrect API key provided"), {}, ProviderAuth),
+        (403, said("no permission"), {}, ProviderAuth),
+        (400, said("API key not valid", status="INVALID_ARGUMENT"), {}, ProviderAuth),
+        (400, said("bad", details=[{"reason": "API_KEY_INVALID"}]), {}, ProviderAuth),
+        (400, said("bad schema"), {}, ProviderRejected),
+        (402, said("pay", type="billing_error"), {}, ProviderRejected),
+        (404, said("no such model"), {}, ProviderRejected),
+        (422, {"detail": [{"msg": "field required"}]}, {}, ProviderRejected),
+        (302, {}, {"location": "http://elsewhere"}, ProviderRejected),
+        (408, {}, {}, ProviderBusy),
+        (409, {}, {}, ProviderBusy),
+        (429, ANTHROPIC_ERROR, {}, ProviderBusy),
+        (500, said("oops"), {}, ProviderBusy),
+        (502, {}, {}, ProviderBusy),
+        (503, {}, {}, ProviderBusy),
+        (504, {}, {}, ProviderBusy),
+        (529, said("Overloaded"), {}, ProviderBusy),
+        (501, {}, {}, ProviderRejected),
+        (429, said("quota", code="insufficient_quota"), {}, ProviderRejected),
+        (429, said("limit", details={"error_code": "enforced_spend_limit_reached"}), {}, ProviderRejected),
+        (429, [said("quota", details=[{"violations": [{"quotaId": "GenerateRequestsPerDay"}]}])], {}, ProviderRejected),
+        (429, said("x"), {"x-should-retry": "false"}, ProviderRejected),
+        (400, said("x"), {"x-should-retry": "true"}, ProviderBusy),
+        (400, said("x", code="context_length_exceeded"), {}, ContextOverflow),
+        (400, said("prompt is too long: 233153 tokens > 200000 maximum"), {}, ContextOverflow),
+        (400, said("input length and `max_tokens` exceed context limit: 1 + 2 > 3"), {}, ContextOverflow),
+        (400, said("This model's maximum context length is 8192 tokens"), {}, ContextOverflow),
+        (400, said("The input token count (9) exceeds the maximum number of tokens allowed (8)."), {}, ContextOverflow),
+        (400, said("This model's maximum prompt length is 131072"), {}, ContextOverflow),
+        (400, said("the request exceeds the available context size"), {}, ContextOverflow),
+        (400, said("x", type="exceed_context_size_error", n_ctx=4096), {}, ContextOverflow),
+        (400, {"error": "Trying to keep the first 5 tokens, greater than the context length"}, {}, ContextOverflow),
+        (400, said("input length 9 exceeds 8"), {}, ContextOverflow),
+        (413, {}, {}, ContextOverflow),
+        (429, said("maximum context length per minute"), {}, ProviderBusy),
+    ],
+)
+async def test_statuses_and_bodies_become_our_errors(
+    status: int, body: object, headers: dict[str, str], error: type[ProviderError]
+) -> None:
+    raised = await fault(httpx.Response(status, json=body, headers=headers))
+    assert type(raised) is error
+    assert raised.status == status
+    assert raised.retryable is (error is ProviderBusy)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b'{"error": {"message": "from error.message"}, "message": "not me"}', "from error.message"),
+        (b'{"error": "from error"}', "from error"),
+        (b'{"message": "from message"}', "from message"),
+        (b'{"detail": "from detail"}', "from detail"),
+        (b'{"detail": [{"msg": "from a list"}]}', "from a list"),
+        (b'[{"error": {"message": "inside a list"}}]', "inside a list"),
+        (b"plain words", "plain words"),
+        (b'"a json string"', "a json string"),
+        (b"<!DOCTYPE html><html><head><title>502 Bad</title></head><body><script>x</script></body></html>", "502 Bad"),
+        (b"", "no reason given"),
+        (b"\xff\xfe not utf-8", "not utf-8"),
+        (b"null", "null"),
+        (b"[" * 100_000, "["),
+    ],
+)
+async def test_error_bodies_of_any_shape_give_a_sentence(content: bytes, text: str) -> None:
+    raised = await fault(httpx.Response(400, content=content))
+    assert text in raised.message
+    assert "<" not in raised.message
+    assert len(raised.message) < 900
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "seconds"),
+    [
+        ({"retry-after-ms": "1500", "retry-after": "9"}, {}, 1.5),
+        ({"retry-after": "9"}, {}, 9),
+        ({"retry-after": "0.25"}, {}, 0.25),
+        ({"retry-after": format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True)}, {}, 0),
+        ({"retry-after": "soon"}, {}, None),
+        ({"retry-after": "nan"}, {}, None),
+        ({"retry-after": "-3"}, {}, None),
+        ({}, said("x", details=[{"@type": "RetryInfo", "retryDelay": "34s"}]), 34),
+        ({}, {}, None),
+    ],
+)
+async def test_the_time_to_wait_is_read(headers: dict[str, str], body: object, seconds: float | None) -> None:
+    raised = await fault(httpx.Response(429, json=body, headers=headers))
+    assert raised.retry_after == seconds
+
+
+async def test_a_date_to_wait_for_becomes_seconds() -> None:
+    date = format_datetime(datetime.now(UTC) + timedelta(minutes=2), usegmt=True)
+    raised = await fault(httpx.Response(503, headers={"retry-after": date}))
+    assert raised.retry_after == pytest.approx(120, abs=5)
+
+
+async def test_a_refused_key_names_its_variable() -> None:
+    raised = await fault(httpx.Response(401, json=said("bad key")), make=anthropic, key_name="MY_KEY")
+    assert "MY_KEY" in raised.message
+
+
+@pytest.mark.parametrize("make", [anthropic, openai_chat])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 429, 500])
+async def test_a_key_is_in_no_error(make, status: int) -> None:
+    body = said(f"Incorrect key {KEY} (sk-proj-abcdef123456****wxyz)", code=KEY)
+    raised = await fault(httpx.Response(status, json=body, headers={"request-id": KEY}), make=make)
+    assert KEY not in repr(raised) + repr(raised.data) + str(raised)
+    assert "wxyz" not in str(raised)
+
+
+@pytest.mark.parametrize("key", ["sk-with\nbreak", "sk-ключ", "sk with space"])
+@pytest.mark.parametrize("make", [anthropic, openai_chat])
+async def test_a_key_that_no_header_can_carry_is_refused_unseen(make, key: str) -> None:
+    with pytest.raises(ProviderAuth) as caught:
+        make(Server(httpx.Response(200)).client, api_key=key, key_name="MY_KEY")
+    assert "MY_KEY" in str(caught.value)
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "base_url", ["localhost:11434/v1", "ftp://host/v1", "not an address", "http://", "http://[::1"]
+)
+async def test_an_address_that_is_none_is_named(base_url: str) -> None:
+    with pytest.raises(ProviderRejected, match=r"caddie\.baseUrl"):
+        openai_chat(Server(httpx.Response(200)).client, base_url=base_url)
+
+
+async def test_secrets_inside_an_address_are_not_shown() -> None:
+    raised = await fault(httpx.Response(404), base_url="http://user:hunter2@127.0.0.1:9/v1?token=abc")
+    assert "hunter2" not in raised.message
+    assert "abc" not in raised.message
+
+
+async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        await asyncio.sleep(30)
+    finally:
+        writer.close()
+
+
+async def test_silence_is_unreachable_and_names_the_setting() -> None:
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with asyncio.timeout(10), httpx.AsyncClient(trust_env=False) as client:
+        with pytest.raises(ProviderUnreachable, match="requestTimeout"):
+            await collect(openai_chat(client, base_url=address, idle_timeout=0.1))
+    server.close()
+
+
+async def test_nobody_there_is_unreachable_and_says_what_to_check() -> None:
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    server.close()
+    await server.wait_closed()
+    async with asyncio.timeout(10), httpx.AsyncClient(trust_env=False) as client:
+        with pytest.raises(ProviderUnreachable, match=f"Nothing answers at http://127.0.0.1:{port}/v1"):
+            await collect(openai_chat(client, base_url=f"http://127.0.0.1:{port}/v1"))
+
+
+async def half_an_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    body = b'data: {"choices": [{"delta": {"content": "par"}}]}\n\n'
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n"
+    writer.write(head + body)
+    await writer.drain()
+    writer.close()
+
+
+async def test_a_connection_that_breaks_inside_the_answer_is_a_truncated_stream() -> None:
+    server = await asyncio.start_server(half_an_answer, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with asyncio.timeout(10), httpx.AsyncClient(trust_env=False) as client:
+        with pytest.raises(StreamTruncated):
+            await collect(openai_chat(client, base_url=address))
+    server.close()
