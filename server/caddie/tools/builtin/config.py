@@ -66,7 +66,7 @@ def _without_secrets(key: str, value: Any) -> Any:
 
 def _pairs(words: list[str]) -> Iterator[tuple[str, str]]:
     """Each word with the option before it: `--token abc` hides both."""
-    return zip(["", *(word if word.startswith("-") else "" for word in words)], words, strict=False)
+    return zip(["", *(word if word.startswith("-") and "=" not in word else "" for word in words)], words, strict=False)
 
 
 def _plain_url(url: str) -> str:

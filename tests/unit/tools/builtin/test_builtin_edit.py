@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from caddie.tools.builtin.edit import TOOL
+from caddie.tools.builtin.read import TOOL as READ
+from caddie.tools.tool import DiffPreview
+
+
+async def edit(world, old, new, path="a.txt", **more):
+    return await world.text(TOOL, path=path, old_string=old, new_string=new, **more)
+
+
+async def read_file(world, content, path="a.txt"):
+    file = world.write(path, content)
+    await world.text(READ, path=path)
+    return file
+
+
+async def test_one_place_is_changed_and_shown_as_a_diff(world):
+    file = await read_file(world, "one\ntwo\nthree\n")
+    text = await edit(world, "two", "2")
+    assert file.read_text() == "one\n2\nthree\n"
+    assert text == "Changed 'a.txt' in 1 place.\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three"
+
+
+async def test_a_diff_deep_in_a_file_has_the_right_line_numbers(world):
+    await read_file(world, "".join(f"line {i}\n" for i in range(1, 1001)))
+    assert "@@ -497,7 +497,7 @@\n line 497" in await edit(world, "line 500\n", "five hundred\n")
+
+
+async def test_the_preview_shows_the_whole_text_before_and_after(world):
+    file = await read_file(world, "one\ntwo\n")
+    preview = await world.preview(TOOL, path="a.txt", old_string="two", new_string="2")
+    assert preview == DiffPreview(str(file), "one\ntwo\n", "one\n2\n")
+    assert file.read_text() == "one\ntwo\n"
+
+
+async def test_an_ambiguous_text_is_refused_unless_all_are_meant(world):
+    file = await read_file(world, "a b a b a")
+    assert "3 times" in await world.failure(TOOL, path="a.txt", old_string="a", new_string="c")
+    assert "3 places" in await edit(world, "a", "c", replace_all=True)
+    assert file.read_text() == "c b c b c"
+
+
+async def test_a_file_must_have_been_read(world):
+    world.write("a.txt", "one")
+    message = await world.failure(TOOL, path="a.txt", old_string="one", new_string="two")
+    assert "has not been read in this session" in message
+
+
+async def test_a_file_that_changed_since_it_was_read_must_be_read_again(world):
+    file = await read_file(world, "one\n")
+    status = file.stat()
+    file.write_text("one!\n")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert "has changed since it was read" in await world.failure(
+        TOOL, path="a.txt", old_string="one", new_string="two"
+    )
+    await world.text(READ, path="a.txt")
+    await edit(world, "one", "two")
+    assert file.read_text() == "two!\n"
+
+
+async def test_edits_follow_each_other_without_reading_again(world):
+    file = await read_file(world, "one\ntwo\n")
+    await edit(world, "one", "1")
+    await edit(world, "two", "2")
+    assert file.read_text() == "1\n2\n"
+
+
+async def test_an_open_file_is_changed_in_the_editor_and_not_on_disk(world):
+    file = world.write("a.txt", "saved\r\n")
+    world.editor.buffers[file] = "unsaved\r\n"
+    await world.text(READ, path="a.txt")
+    assert "in the editor's buffer" in await edit(world, "unsaved\n", "agent\nwas here\n")
+    assert world.editor.buffers[file] == "agent\r\nwas here\r\n"
+    assert file.read_bytes() == b"saved\r\n"
+
+
+async def test_what_the_person_types_after_the_read_is_not_overwritten(world):
+    file = world.write("a.txt", "one")
+    world.editor.buffers[file] = "one"
+    await world.text(READ, path="a.txt")
+    world.editor.buffers[file] = "one and more"
+    assert "has changed" in await world.failure(TOOL, path="a.txt", old_string="one", new_string="two")
+
+
+async def test_opening_an_unchanged_file_does_not_count_as_a_change(world):
+    file = await read_file(world, "one\r\n")
+    world.editor.buffers[file] = "one\n"
+    await edit(world, "one", "two")
+    assert world.editor.buffers[file] == "two\n"
+
+
+async def test_a_text_that_differs_only_in_whitespace_is_shown_as_it_is(world):
+    await read_file(world, "def f():\n\tif x:\n\t\treturn 1\n")
+    message = await world.failure(TOOL, path="a.txt", old_string="    if x:\n        return 1", new_string="pass")
+    assert "only whitespace differs from lines 2-3" in message
+    assert "     2\t\tif x:\n     3\t\t\treturn 1" in message
+
+
+async def test_the_nearest_lines_are_shown_when_nothing_matches(world):
+    await read_file(world, "alpha\ndef compute_total(items):\n    return sum(items)\nomega\n")
+    message = await world.failure(TOOL, path="a.txt", old_string="def compute_totals(item):", new_string="x")
+    assert "     2\tdef compute_total(items):" in message
+
+
+async def test_nothing_to_do_is_refused(world):
+    await read_file(world, "one")
+    assert "nothing to change" in await world.failure(TOOL, path="a.txt", old_string="one", new_string="one")
+    assert "Write" in await world.failure(TOOL, path="a.txt", old_string="", new_string="one")
+    assert "nor anything like it" in await world.failure(TOOL, path="a.txt", old_string="zzzz", new_string="one")
+
+
+async def test_a_character_that_the_encoding_lacks_is_refused(world):
+    file = await read_file(world, "grün\n".encode("latin-1"))
+    assert "latin-1, which has no character '中'" in await world.failure(
+        TOOL, path="a.txt", old_string="gr", new_string="中"
+    )
+    assert file.read_bytes() == "grün\n".encode("latin-1")
+
+
+async def test_half_a_surrogate_pair_is_refused_and_nothing_is_left_behind(world):
+    file = await read_file(world, "one\n")
+    assert "no character" in await world.failure(TOOL, path="a.txt", old_string="one", new_string="\ud800")
+    assert [file] == list(world.workspace.iterdir())
+
+
+async def test_outside_of_the_workspace_nothing_is_changed_not_even_through_a_link(world, tmp_path):
+    outside = tmp_path / "outside.txt"
+    outside.write_text("one")
+    (world.workspace / "link.txt").symlink_to(outside)
+    for path in ("../outside.txt", str(outside), "link.txt"):
+        await world.text(READ, path=path)
+        assert "outside the workspace" in await world.failure(TOOL, path=path, old_string="one", new_string="two")
+    assert outside.read_text() == "one"
+
+
+async def test_a_link_inside_stays_a_link_and_the_mode_is_kept(world):
+    file = await read_file(world, "#!/bin/sh\n", path="real.sh")
+    file.chmod(0o750)
+    (world.workspace / "link.sh").symlink_to("real.sh")
+    await edit(world, "sh", "bash", path="link.sh")
+    assert (world.workspace / "link.sh").is_symlink()
+    assert file.read_text() == "#!/bin/bash\n"
+    assert file.stat().st_mode & 0o777 == 0o750
+
+
+async def test_in_a_file_of_mixed_line_ends_only_the_place_is_touched(world):
+    file = await read_file(world, b"a\r\nb\nc\r\nd\r\n")
+    await edit(world, "b\nc", "B\nC")
+    assert file.read_bytes() == b"a\r\nB\r\nC\r\nd\r\n"
+
+
+LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff\ufffe"), max_size=8), min_size=1)
+ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "latin-1"])
+PLAIN = "abc xyz äöü"
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    lines=LINES,
+    end=st.sampled_from(["\n", "\r\n"]),
+    encoding=ENCODINGS,
+    new=st.text(PLAIN + "\n", min_size=1, max_size=10),
+    data=st.data(),
+)
+def test_an_edit_and_its_reverse_give_the_same_bytes(make_world, lines, end, encoding, new, data):
+    at = data.draw(st.integers(0, len(lines)))
+    old = "<" + data.draw(st.text(PLAIN + "\n", max_size=10)) + ">"
+    new = "{" + new + "}"
+    lines = ["".join(c for c in line if c not in "<>{}") for line in lines]
+    if encoding == "latin-1":
+        lines = [line.encode("latin-1", "ignore").decode("latin-1") for line in lines]
+        lines = ["é", *("".join(c for c in line if c.isprintable()) for line in lines)]  # é: surely no UTF-8
+    text = "\n".join([*lines[:at], old, *lines[at:]]).replace("\n", end)
+    mark = {"utf-16-be": "\ufeff"}.get(encoding, "")
+    before = (mark + text).encode(encoding)
+
+    async def there_and_back(world):
+        file = world.write("a.txt", before)
+        await world.text(READ, path="a.txt")
+        await edit(world, old, new)
+        changed = file.read_bytes()
+        await edit(world, new, old)
+        return changed, file.read_bytes()
+
+    with tempfile.TemporaryDirectory() as root:
+        changed, after = asyncio.run(there_and_back(make_world(Path(root))))
+    assert after == before
+    assert changed == (mark + text.replace(old.replace("\n", end), new.replace("\n", end))).encode(encoding)
