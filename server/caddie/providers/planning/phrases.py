@@ -1,0 +1,190 @@
+"""How do people phrase a branch, a moment, a fact, a place, a free text? Turns of phrase, in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+
+from caddie.providers.planning.found import FoundTool
+from caddie.providers.planning.values import Values
+from caddie.providers.planning.words import stems, words_of
+
+_NAME = r"[`\"'“]?([A-Za-z0-9][\w./-]*[\w]|[A-Za-z0-9])[`\"'”]?"
+_NO_NAME = {
+    "a",
+    "an",
+    "the",
+    "new",
+    "branch",
+    "branches",
+    "my",
+    "this",
+    "that",
+    "current",
+    "other",
+    "it",
+    "called",
+    "named",
+}
+_NO_NAME |= {"from", "on", "and", "to", "for", "in", "of", "based", "off", "list", "all", "remote", "local", "please"}
+
+
+def branch_in(text: str, is_base: bool) -> str | None:
+    if is_base:
+        return _first_name(
+            text,
+            rf"\b(?:from|based on|off(?: of)?|starting (?:at|from))\s+(?:branch |the )?{_NAME}|(?:从|基于)\s*{_NAME}",
+        )
+    return _first_name(
+        text,
+        rf"\b(?:named|called)\s+{_NAME}|\bbranch\s+{_NAME}"
+        rf"|\b(?:switch|check ?out|change|go)\b(?: over| back)?(?: to)?\s+(?:the )?(?:branch )?{_NAME}"
+        rf"|\b(?:create|make|new|start)\s+(?:a |the )?(?:new )?{_NAME}\s+branch"
+        rf"|(?:切换到|切到|分支|名为|叫做?)\s*(?:分支)?\s*{_NAME}",
+    )
+
+
+def _first_name(text: str, pattern: str) -> str | None:
+    for match in re.finditer(pattern, text, re.IGNORECASE):
+        name = next(group for group in match.groups() if group)
+        if name.lower() not in _NO_NAME:
+            return name
+    return None
+
+
+_BETWEEN = re.compile(
+    rf"\b(?:diff(?:erences?)?|compare|changes)\s+(?:of|between)?\s*{_NAME}\s+(?:and|to|with)\s+{_NAME}", re.IGNORECASE
+)
+
+
+def revision_in(values: Values, *, with_branches: bool) -> str | None:
+    if with_branches and (two := _BETWEEN.search(values.text)):
+        return f"{two[1]}..{two[2]}"
+    if values.revisions:
+        return values.revisions[0]
+    if not with_branches:
+        return None
+    return _first_name(
+        values.text,
+        rf"\b(?:against|with|vs\.?|versus|compared? (?:to|with)|diff(?:erences?)?(?: to| from| between)?)\s+"
+        rf"(?:the )?(?:branch )?(?!(?:against|with|to|from|between|in|of|my|staged|unstaged)\b){_NAME}|(?:与|和"
+        rf"|跟)\s*{_NAME}",
+    )
+
+
+_MOMENT = (
+    r"((?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)|yesterday|today|(?:an?|\d+) (?:minute|hour|day|week|month"
+    r"|year)s? ago"
+    r"|last (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}(?:,? \d{4})?|昨天|今天)"
+)
+_TRANSLATED = {"昨天": "yesterday", "今天": "today"}
+_SPAN = re.compile(
+    r"\b(?:in|over|from|within|of|during) the (?:last|past) (\d+ )?(minute|hour|day|week|month|year)s?\b", re.I
+)
+_UNITS = {"天": "day", "周": "week", "月": "month"}
+_SPAN_ZH = re.compile(r"(?:最近|过去)\s*(\d+)\s*个?(天|周|月)")
+_START = re.compile(rf"\b(?:since|after|from|starting)\s+{_MOMENT}|(?:自|从)?(昨天|今天)(?:以来|起)", re.IGNORECASE)
+_END = re.compile(rf"\b(?:until|till|before|up to|to)\s+{_MOMENT}|(昨天|今天)(?:之前|以前)", re.IGNORECASE)
+
+
+def moment_in(text: str, side: str) -> str | None:
+    if match := (_END if side == "end" else _START).search(text):
+        moment = match[1] or match[2]
+        return _TRANSLATED.get(moment, moment)
+    if side == "end":
+        return None
+    if match := _SPAN.search(text):
+        count = int(match[1] or 1)
+        return f"{count} {match[2].lower()}{'s' if count > 1 else ''} ago"
+    if match := _SPAN_ZH.search(text):
+        return f"{match[1]} {_UNITS[match[2]]}s ago"
+    return None
+
+
+_FACT = re.compile(
+    r"(?:\b(?:remember|keep in mind|(?:make a )?note(?: down)?)(?:\s+that|\s*:)?|(?:请)?(?:记住|记下"
+    r"|记一下)[：:,，]?)\s*(.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_VERB = re.compile(
+    r"\s+(?:is|are|was|were|has|have|had|lives?|works?|uses?|likes?|prefers?|needs?|runs?|means?|must|should|can|will|starts?|"
+    r"ends?|owns?|wants?|belongs?|knows?|speaks?|goes|comes|happens?)\b|(?<=[^\s])(?=是|在|喜欢|住|需要|使用|叫|有)",
+    re.IGNORECASE,
+)
+
+
+def fact_in(text: str) -> str | None:
+    match = _FACT.search(text)
+    return match[1].strip().strip('"“”').rstrip("。.!！ ") or None if match else None
+
+
+def note_subject(fact: str) -> str:
+    """The words before the first verb: "Anna works at Acme" -> "Anna"; without a verb the whole fact."""
+    verb = _VERB.search(fact)
+    subject = fact[: verb.start()] if verb and verb.start() else fact
+    subject = re.sub(r"^(?:the|my|our|a|an)\s+", "", subject, flags=re.IGNORECASE).strip()
+    return {"i": "user", "we": "team", "我": "用户", "我们": "团队"}.get(subject.lower(), subject) or fact
+
+
+_PLACE = re.compile(
+    r"\b(?:in|under|inside|within|below|of|at)\s+(?:the\s+|my\s+)?(?:(?:folder|directory|dir)\s+)?"
+    r"([A-Za-z0-9_][\w.-]*)(?:\s+(?:folder|directory|dir))?"
+    r"|\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?([A-Za-z0-9_][\w.-]*)"
+    r"|\b(?!(?:an?|the|new|this|that|my|current)\b)([A-Za-z0-9_][\w.-]*)\s+(?:folder|directory|dir)\b(?!\s+(?:called|named))"
+    r"|([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?:目录|文件夹)?\s*(?:里|中|下)"
+    r"|(?:在|目录|文件夹)\s*([A-Za-z0-9_][A-Za-z0-9_.-]*)",
+    re.IGNORECASE,
+)
+_NOT_PLACES = """
+the this that these those here there repo repository project workspace folder directory dir files file all it git my
+current tree python javascript typescript rust go markdown json yaml a an new which what detail full text size sizes
+code whole codebase every each one called named create make list show with and memory head
+"""
+_NO_PLACE = frozenset(_NOT_PLACES.split())
+
+
+def named_places(masked: str) -> tuple[str, ...]:
+    """Bare folder names: "under src", "the docs folder", "src 目录下"."""
+    found = (next(group for group in match.groups() if group) for match in _PLACE.finditer(masked))
+    return tuple(name.rstrip(".") for name in found if name.lower() not in _NO_PLACE)
+
+
+_AFTER = re.compile(
+    r"(?:\b(?:for|about|on|saying|that says|titled|named|called|with (?:the )?(?:message|text|title|subject))\b"
+    r"|[:：]|关于|搜索|查找|查询|消息为?)\s*(\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_TAIL = re.compile(
+    r"\s+(?:in|from|to|of) (?:the |your |my )?(?:memory|knowledge graph|graph|notes)\b.*$|\s*(?:please"
+    r"|now)?[?？!！.。]*$|(?:的信息|的内容)[。？]?$",
+    re.IGNORECASE,
+)
+_NOT_TEXT = """
+please can you could the a an me my all in of this that it them these those changes everything something now tool to
+"""
+_LEADING = frozenset(_NOT_TEXT.split())
+
+
+def free_text(values: Values, tool: FoundTool, *, after_verb: bool = True) -> str:
+    """The words after "for", "about" or a colon, else those after the tool's own verb ("echo hello world")."""
+    text = values.text.strip()
+    if fact := re.match(
+        r"^\W*(?:recall|open|forget|what do you (?:know|remember)(?: about)?)\s+(\S.*)$", text, re.IGNORECASE
+    ):
+        return _TAIL.sub("", fact[1]).strip()
+    if asked := re.search(r"知道\s*(.+?)\s*(?:的?什么|吗)|(?:忘记|忘掉)\s*(\S+)", text):
+        return (asked[1] or asked[2]).rstrip("。？?")
+    if match := _AFTER.search(text):
+        return _TAIL.sub("", match[1]).strip().strip("\"“”'")
+    if not after_verb:
+        return ""
+    own = stems(" ".join(words_of(tool.label)))
+    words = text.split()
+    skipped = 0
+    for word in words:
+        if not (stems(word) and stems(word) <= own) and word.lower() not in _LEADING:
+            break
+        skipped += 1
+    rest = [word for word in words[skipped:] if word.strip(".,!?").lower() not in _LEADING]
+    is_command = bool(rest) and any(stems(word) & own for word in words[:skipped])
+    return _TAIL.sub("", " ".join(words[skipped:])) if is_command else ""

@@ -1,0 +1,120 @@
+"""What the offline provider says. Fixed sentences in two languages; what others wrote is always fenced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from caddie.providers.planning.conversation import Language
+
+SHOWN_CHARACTERS = 8_000
+
+_SAYINGS: dict[str, dict[Language, str]] = {
+    "label": {
+        "en": "No language model is connected: tools are chosen by fixed rules. To connect one, "
+        "set ANTHROPIC_API_KEY, OPENAI_API_KEY, "
+        "GEMINI_API_KEY or XAI_API_KEY, or start a local server such as Ollama.",
+        "zh": "未连接语言模型：工具按固定规则选择。要连接语言模型，请设置 ANTHROPIC_API_KEY、"
+        "OPENAI_API_KEY、GEMINI_API_KEY 或 XAI_API_KEY，"
+        "或启动 Ollama 等本地服务器。",
+    },
+    "tag": {"en": "(no language model)", "zh": "（未连接语言模型）"},
+    "greeting": {
+        "en": "Hello. I can search your tools and run them, but I cannot hold a conversation. Try: {examples}.",
+        "zh": "你好。我可以查找并运行你的工具，但不能聊天。例如：{examples}。",
+    },
+    "thanks": {"en": "You are welcome.", "zh": "不客气。"},
+    "help": {
+        "en": "I search the connected tools, fill in their arguments from your words by rules, ask for permission and "
+        "show the result. Try: {examples}.",
+        "zh": "我会查找已连接的工具，按规则从你的话中填写参数，征得许可后运行并显示结果。例如：{examples}。",
+    },
+    "question": {
+        "en": "That needs a language model, and none is connected. Without one I can search your tools and run them. "
+        "Try: {examples}.",
+        "zh": "这需要语言模型，而现在没有连接。没有它时，我可以查找并运行你的工具。例如：{examples}。",
+    },
+    "examples": {
+        "en": '"read README.md", "list the Python files under src", "search for TODO"',
+        "zh": "“读取 README.md”、“列出 src 下的 Python 文件”、“搜索 TODO”",
+    },
+    "nothing": {
+        "en": "No connected tool fits this request, so nothing was run.",
+        "zh": "没有已连接的工具适合这个请求，因此没有运行任何工具。",
+    },
+    "nearest": {"en": " The nearest: {names}.", "zh": "最接近的有：{names}。"},
+    "missing": {
+        "en": "{tool} fits, but your message does not say: {slots}. Nothing was run. Say for example: {example}",
+        "zh": "{tool} 适合，但消息中缺少：{slots}。没有运行任何工具。例如可以说：{example}",
+    },
+    "result": {"en": "Result of {tool}:", "zh": "{tool} 的结果："},
+    "empty": {"en": "{tool} ran and returned nothing.", "zh": "{tool} 已运行，没有返回内容。"},
+    "cut": {"en": "({count} more characters are not shown.)", "zh": "（另有 {count} 个字符未显示。）"},
+    "error": {
+        "en": "{tool} answered with an error:",
+        "zh": "{tool} 返回了错误：",
+    },
+    "mend": {
+        "en": "Change the request and send it again; a value can be written out as name=value.",
+        "zh": "请修改请求后重新发送；参数可以写成 名称=值。",
+    },
+    "invalid": {"en": "{tool} did not run, its arguments do not fit:", "zh": "{tool} 没有运行，参数不符合要求："},
+    "refused": {"en": "Not run.", "zh": "未运行。"},
+    "limit": {
+        "en": "Stopped after {count} tool calls; the rest was not done: {rest}",
+        "zh": "调用 {count} 次工具后停止；未完成的部分：{rest}",
+    },
+    "no search": {
+        "en": "No tool at hand fits this request, and searching for tools is switched off.",
+        "zh": "现有工具都不适合这个请求，而且工具搜索已关闭。",
+    },
+}
+
+
+def say(key: str, language: Language, **values: object) -> str:
+    return _SAYINGS[key][language].format(**values)
+
+
+def labelled(text: str, language: Language, earlier: str) -> str:
+    """The long label once per conversation, then a short tag."""
+    known = any(label in earlier for label in _SAYINGS["label"].values())
+    return f"{text}\n\n{say('tag' if known else 'label', language)}"
+
+
+def code(text: str) -> str:
+    """Inline code that holds whatever backticks the text has."""
+    ticks = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def fenced(text: str) -> str:
+    ticks = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    return f"{ticks}text\n{text}\n{ticks}"
+
+
+def shown(text: str, language: Language) -> str:
+    """Another's text, whole up to a limit, and never as markup."""
+    text = text.strip("\n")
+    kept = text[:SHOWN_CHARACTERS]
+    block = fenced(kept) if "\n" in kept else code(kept)
+    return block if kept == text else f"{block}\n{say('cut', language, count=len(text) - len(kept))}"
+
+
+def result(tool: str, text: str, language: Language) -> str:
+    if not text.strip():
+        return say("empty", language, tool=code(tool))
+    body = shown(text, language)
+    return f"{say('result', language, tool=code(tool))}{chr(10) if body.startswith('```') else ' '}{body}"
+
+
+def missing(tool: str, slots: Sequence[str], request: str, language: Language) -> str:
+    filled_in = " ".join(f'{slot}="…"' for slot in slots)
+    example = f"{' '.join(request.split())} {filled_in}"
+    names = ", ".join(code(slot) for slot in slots)
+    return say("missing", language, tool=code(tool), slots=names, example=code(example))
+
+
+def nothing_fits(names: Sequence[str], language: Language) -> str:
+    nearest = say("nearest", language, names=", ".join(code(name) for name in names)) if names else ""
+    return say("nothing", language) + nearest
