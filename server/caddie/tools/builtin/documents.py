@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from caddie.errors import ToolFailure
 from caddie.tools.builtin.paths import missing, os_failure, shown
 from caddie.tools.builtin.text_files import UTF_8, Encoding, NotText, decode, not_text, read_bytes, write_atomic
 from caddie.tools.context import ToolContext
+
+_writing = threading.Lock()  # two calls at once may change one file: the last look and the write belong together
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,15 @@ def _write(document: Document, text: str) -> None:
         raise ToolFailure(
             f"{document.name!r} is encoded as {document.encoding.name}, which has no character {character!r}."
         ) from None
-    try:
-        document.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(document.path, data)
-    except OSError as error:
-        raise os_failure(error, document.name) from None
+    with _writing:
+        present = _read(document.path, document.name)
+        if (present.text if present else "") != document.text:
+            raise ToolFailure(f"{document.name!r} changed at this very moment. Read it again, then repeat the change.")
+        try:
+            document.path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(document.path, data)
+        except OSError as error:
+            raise os_failure(error, document.name) from None
 
 
 def mark_seen(path: Path, text: str, context: ToolContext) -> None:

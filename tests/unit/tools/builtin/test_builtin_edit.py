@@ -75,6 +75,15 @@ async def test_edits_follow_each_other_without_reading_again(world):
     assert file.read_text() == "1\n2\n"
 
 
+async def test_edits_at_the_same_time_are_done_or_refused_but_never_lost(world):
+    file = await read_file(world, "one\ntwo\n")
+    calls = [("one", "1"), ("two", "2")]
+    done = await asyncio.gather(*(edit(world, old, new) for old, new in calls), return_exceptions=True)
+    text = file.read_text()
+    for (_, new), result in zip(calls, done, strict=True):
+        assert (new in text) is isinstance(result, str), result
+
+
 async def test_an_open_file_is_changed_in_the_editor_and_not_on_disk(world):
     file = world.write("a.txt", "saved\r\n")
     world.editor.buffers[file] = "unsaved\r\n"
