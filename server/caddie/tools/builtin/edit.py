@@ -60,7 +60,7 @@ async def _plan(args: EditArgs, context: ToolContext) -> Plan:
     path = await asyncio.to_thread(resolve_for_change, context.workspace, args.path)
     document = await load(path, context)
     require_seen(document, context)
-    after, count = replaced(document.text, args.old_string, args.new_string)
+    after, count = await asyncio.to_thread(replaced, document.text, args.old_string, args.new_string)
     if count == 0:
         raise ToolFailure(await asyncio.to_thread(_why_not_found, document, args.old_string))
     if count > 1 and not args.replace_all:

@@ -18,7 +18,7 @@ _COMMON = ("--no-config", "--no-require-git", "--color=never", "--null")
 
 
 @functools.cache
-def _binary() -> str:
+def find_ripgrep() -> str:
     found = shutil.which("rg", path=sysconfig.get_path("scripts")) or shutil.which("rg")
     if found is None:
         raise ToolFailure("ripgrep (rg) is missing. It comes with Caddie; installing Caddie again brings it back.")
@@ -49,7 +49,7 @@ async def ripgrep(options: Sequence[str], records: Records, *, cwd: Path) -> str
     """
     errors = bytearray()
     ending = await run(
-        [_binary(), *_COMMON, *options],
+        [find_ripgrep(), *_COMMON, *options],
         cwd=cwd,
         env=environment(os.environ),
         timeout=TIMEOUT,
