@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from contextlib import AsyncExitStack, suppress
+
+import httpx
+import pytest
+from provider_kit import KEY, Server, collect, fixture, request, streamed
+
+from caddie.errors import ProviderAuth
+from caddie.providers import LocalServer, build_provider, choose_provider
+from caddie.settings import Settings
+
+
+class Machine:
+    """Loopback ports, as the probe finds them: each answers a model list, something else, or nothing."""
+
+    def __init__(self) -> None:
+        self._stack = AsyncExitStack()
+        self._visits: list[asyncio.Task[None]] = []
+        self.paths: list[bytes] = []
+
+    async def __aenter__(self) -> Machine:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+        await asyncio.gather(*self._visits)
+
+    async def listen(self, name: str, body: bytes, *, silent: bool = False) -> LocalServer:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._visits.append(asyncio.current_task())  # type: ignore[arg-type]
+            self.paths.append((await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0])
+            if silent:
+                await reader.read()  # Until the visitor gives up.
+            head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+            writer.write(head.encode() + body)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        self._stack.callback(server.close)
+        return LocalServer(name, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+
+
+def models(*names: str) -> bytes:
+    return json.dumps({"object": "list", "data": [{"id": name} for name in names]}).encode()
+
+
+@pytest.fixture
+async def client():
+    async with asyncio.timeout(20), httpx.AsyncClient(trust_env=False) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("environ", "name"),
+    [
+        ({"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "b"}, "anthropic"),
+        ({"OPENAI_API_KEY": "b", "GEMINI_API_KEY": "c"}, "openai"),
+        ({"GEMINI_API_KEY": "c", "XAI_API_KEY": "d"}, "gemini"),
+        ({"XAI_API_KEY": "d", "ANTHROPIC_API_KEY": " "}, "xai"),
+    ],
+)
+async def test_the_first_key_in_the_environment_decides(
+    environ: dict[str, str], name: str, client: httpx.AsyncClient
+) -> None:
+    choice = await choose_provider(Settings(), environ, client, local_servers=())
+    assert choice.provider.name == name
+    assert choice.model == choice.provider.default_model != ""
+    assert next(key for key in environ if key.lower().startswith(name)) in choice.why
+
+
+async def test_a_local_server_is_found_by_asking_all_at_once(client: httpx.AsyncClient) -> None:
+    async with Machine() as machine:
+        servers = [
+            await machine.listen("Slow", models("late"), silent=True),
+            await machine.listen("Empty", models()),
+            await machine.listen("Page", b"<html>"),
+            await machine.listen("Good", models("nomic-embed-text", "qwen3:8b")),
+        ]
+        choice = await choose_provider(Settings(), {}, client, local_servers=servers)
+        assert (choice.provider.name, choice.model) == ("openai-chat", "qwen3:8b")
+        assert "Good" in choice.why
+        assert len(machine.paths) == 4
+        assert set(machine.paths) == {b"GET /v1/models HTTP/1.1"}
+
+
+async def test_with_nobody_there_it_works_offline_and_says_so(client: httpx.AsyncClient) -> None:
+    choice = await choose_provider(Settings(), {}, client, local_servers=())
+    assert choice.provider.name == "offline"
+    assert "ANTHROPIC_API_KEY" in choice.why
+
+
+async def test_a_chosen_model_wins_over_the_default(client: httpx.AsyncClient) -> None:
+    choice = await choose_provider(Settings(model="mine"), {"XAI_API_KEY": "k"}, client)
+    assert choice.model == "mine"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "name"),
+    [
+        ("http://127.0.0.1:9/v1", "openai-chat"),
+        ("https://api.deepseek.example/anthropic", "anthropic"),
+        ("https://anthropic.gateway.example", "anthropic"),
+    ],
+)
+async def test_an_address_alone_tells_which_api_it_speaks(base_url: str, name: str, client: httpx.AsyncClient) -> None:
+    choice = await choose_provider(Settings(baseUrl=base_url, model="m"), {}, client)
+    assert choice.provider.name == name
+
+
+async def test_a_server_named_by_address_is_asked_for_its_model(client: httpx.AsyncClient) -> None:
+    async with Machine() as machine:
+        server = await machine.listen("Mine", models("llama"))
+        choice = await choose_provider(Settings(baseUrl=server.base_url), {}, client)
+    assert choice.model == "llama"
+
+
+@pytest.mark.parametrize(
+    ("provider", "key_name", "url"),
+    [
+        ("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1/messages"),
+        ("openai", "OPENAI_API_KEY", "https://api.openai.com/v1/chat/completions"),
+        ("openai-chat", "OPENAI_API_KEY", "https://api.openai.com/v1/chat/completions"),
+        ("xai", "XAI_API_KEY", "https://api.x.ai/v1/chat/completions"),
+        ("gemini", "GEMINI_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"),
+    ],
+)
+async def test_each_provider_goes_to_its_own_address_with_its_own_key(provider: str, key_name: str, url: str) -> None:
+    server = Server(streamed(fixture("anthropic_text.sse" if provider == "anthropic" else "chat_text.sse")))
+    built = build_provider(Settings(provider=provider), {key_name: f" {KEY}\n"}, server.client)
+    assert built.name == provider
+    await collect(built, request(model=built.default_model))
+    [made] = server.requests
+    assert str(made.url) == url
+    assert KEY in (made.headers.get("x-api-key"), made.headers.get("authorization", "").removeprefix("Bearer "))
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "openai-chat", "xai", "gemini"])
+async def test_a_missing_key_names_its_variable(provider: str, client: httpx.AsyncClient) -> None:
+    with pytest.raises(ProviderAuth, match="_API_KEY"):
+        build_provider(Settings(provider=provider), {}, client)
+    with pytest.raises(ProviderAuth, match="MY_KEY"):
+        build_provider(Settings(provider=provider, apiKeyEnv="MY_KEY"), {"OPENAI_API_KEY": "x"}, client)
+
+
+async def test_an_address_of_ones_own_needs_no_key(client: httpx.AsyncClient) -> None:
+    built = build_provider(Settings(provider="openai-chat", baseUrl="http://127.0.0.1:9"), {}, client)
+    assert (built.name, built.default_model) == ("openai-chat", "")
+
+
+def test_importing_the_providers_loads_no_http_library() -> None:
+    code = "import sys, caddie.providers; print(*sorted({'httpx', 'httpx_sse', 'jsonschema_rs'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == ""
