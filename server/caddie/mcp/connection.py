@@ -65,6 +65,7 @@ class Connection:
         self._secrets = reasons.secrets_of(endpoint.server)
         self._opened: asyncio.Future[Calls] = asyncio.get_running_loop().create_future()
         self._leave = asyncio.Event()
+        self._reason = "was closed"
         self._stdio = self._stdio_transport() if endpoint.server.command else None
         self._http = HttpTransport(endpoint.server)
         self._owner: asyncio.Task[None] | None = None
@@ -87,9 +88,16 @@ class Connection:
                 self._owner.cancel()
             await asyncio.wait({self._owner})
 
-    def give_up(self) -> None:
+    def give_up(self, reason: str) -> None:
         """End it without waiting: it is of no use any more."""
+        self._reason = reason
         self._leave.set()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a call made now may be answered."""
+        is_over = self.ended.done() or self._leave.is_set() or bool(self._stdio and self._stdio.ended.is_set())
+        return self._opened.done() and not is_over
 
     def kill(self) -> None:
         if self._stdio:
@@ -97,11 +105,13 @@ class Connection:
 
     async def _own(self) -> None:
         """Ends without raising: what went wrong is in `ended`."""
-        ending = Ending("was closed")
+        ending = Ending(self._reason)
         try:
             await self._live()
             if self._stdio and self._stdio.ended.is_set():
                 ending = Ending(self._stdio.reason)
+            else:
+                ending = Ending(self._reason)
         except BaseExceptionGroup as group:
             ending = self._explain(_first(group))
         except (Exception, asyncio.CancelledError) as error:  # the SDK's task groups raise and cancel as they like

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from caddie.errors import ServerFailed
 from caddie.mcp import reasons
-from caddie.mcp.wire import LineJoiner, LongLine, read_message, refuse_line
+from caddie.mcp.wire import LineJoiner, LongLine, read_message, refuse_line, write_message
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -132,7 +132,8 @@ class StdioTransport:
 
     def kill(self) -> None:
         """The last resort, at once and without waiting."""
-        self._signal_group("KILL")
+        if self._started:
+            self._signal_group("KILL")
 
     async def _start(self) -> None:
         command, loop = self._command, asyncio.get_running_loop()
@@ -198,11 +199,12 @@ class StdioTransport:
         assert stdin
         try:
             async for item in self._outgoing:
-                stdin.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                stdin.write(write_message(item.message))
                 await stdin.drain()
-        except (OSError, asyncio.IncompleteReadError):
-            pass  # the program is gone; `_notice_end` says so
+        except OSError:
+            pass  # nobody reads any more; who writes next learns it from the closed stream
         finally:
+            self._outgoing.close()
             self._flushed.set()
 
     async def _pump_stderr(self) -> None:
@@ -237,7 +239,6 @@ class StdioTransport:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._incoming.close()
-        self._outgoing.close()
         self._transport.close()
 
     async def _end_group(self) -> None:

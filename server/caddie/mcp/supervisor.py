@@ -1,6 +1,6 @@
 """How is one configured server kept up: started, watched, started again, and given up?
 
-The owner sees three things change: the status, the tools, and whether anybody still has to wait (`settled`).
+The owner sees three things change: the status, the tools, and whether there is something to wait for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from caddie.errors import ServerFailed
 from caddie.mcp.calls import Calls, ConnectionLost
@@ -24,9 +24,11 @@ logger = logging.getLogger(__name__)
 
 MAX_QUICK_DEATHS = 5
 QUICK_SECONDS = 30.0
+FIRST_BACKOFF_SECONDS = 1.0
 MAX_BACKOFF_SECONDS = 60.0
 CALL_WAIT_SECONDS = 15.0
 _RELIST_PAUSE_SECONDS = 0.05
+_REASON_WAIT_SECONDS = 2.0
 
 T = TypeVar("T")
 
@@ -57,7 +59,8 @@ class Supervisor:
     ) -> None:
         self.name = name
         self.configured = configured
-        self.settled = asyncio.Event()
+        self.is_given_up = True
+        self.status = ServerStatus(name, "stopped", origin=configured.origin)
         self._workspace = workspace
         self._on_tools = on_tools
         self._on_status = on_status
@@ -65,11 +68,9 @@ class Supervisor:
         self._tools: list[RemoteTool] = []
         self._calls: Calls | None = None
         self._connection: Connection | None = None
-        self._news = asyncio.Event()
-        self.is_given_up = True
         self._task: asyncio.Task[None] | None = None
-        self.status = ServerStatus(name, "stopped", origin=configured.origin)
-        self.settled.set()
+        self._is_relisting = False
+        self._news = asyncio.Event()  # replaced at each change of the status
 
     # Orders from outside.
 
@@ -78,10 +79,7 @@ class Supervisor:
             self.is_given_up = False
             self._become("connecting")
             self._task = asyncio.create_task(self._supervise(), name=f"mcp supervisor {self.name}")
-
-    def rest(self, reason: str) -> None:
-        """Not started, and why."""
-        self._become("stopped", reason)
+            self._task.add_done_callback(self._on_done)
 
     def halt(self, reason: str) -> asyncio.Future[None]:
         """For good: the tools go now. What is returned is done when no process is left; that is bounded."""
@@ -94,8 +92,9 @@ class Supervisor:
     def halt_for_restart(self) -> asyncio.Future[None]:
         """As `halt`, but the tools stay, since `start` follows."""
         self.is_given_up = False
+        reason = "starting it again" if self._task else ""
         ending = self._end_life()
-        self._become("connecting", "starting it again")
+        self._become("connecting", reason)
         return ending
 
     def _end_life(self) -> asyncio.Future[None]:
@@ -115,7 +114,10 @@ class Supervisor:
     @property
     def is_pending(self) -> bool:
         """Something is under way that a search or call may wait for, a fresh tool list included."""
-        return not self.settled.is_set() or bool(self._connection and self._connection.changed.is_set())
+        if self.status.state != "ready":
+            return self.status.state == "connecting"
+        connection = self._connection
+        return self._is_relisting or connection is None or connection.changed.is_set() or not connection.is_usable
 
     async def until_settled(self) -> None:
         while self.is_pending:
@@ -130,9 +132,9 @@ class Supervisor:
         try:
             return await request(calls)
         except ConnectionLost as lost:
-            await asyncio.wait({connection.ended}, timeout=1.0)
+            connection.give_up(f"lost the connection ({lost})")
+            await asyncio.wait({connection.ended}, timeout=_REASON_WAIT_SECONDS)
             how = f"it {connection.ended.result().reason}" if connection.ended.done() else str(lost)
-            connection.give_up()  # an address that no longer knows us needs a new connection
             raise ServerFailed(
                 f"MCP server {self.name!r} was lost during the call: {how}. "
                 "The call may have had its effect or not; the server is started again."
@@ -142,7 +144,7 @@ class Supervisor:
         try:
             async with asyncio.timeout(CALL_WAIT_SECONDS):
                 while not self.is_given_up:
-                    if self._connection and self._calls and not self._connection.ended.done():
+                    if self._connection and self._calls and self._connection.is_usable:
                         return self._connection, self._calls
                     await self._news.wait()
         except TimeoutError:
@@ -153,13 +155,13 @@ class Supervisor:
 
     async def _supervise(self) -> None:
         loop = asyncio.get_running_loop()
-        quick, delay = 0, 1.0
+        quick, delay = 0, FIRST_BACKOFF_SECONDS
         while True:
             began = loop.time()
             ending = await self._live_once()
             was_ready, self._calls = self._calls is not None, None
-            if loop.time() - began >= QUICK_SECONDS:
-                quick, delay = 0, 1.0
+            if was_ready and loop.time() - began >= QUICK_SECONDS:
+                quick, delay = 0, FIRST_BACKOFF_SECONDS
             quick += 1
             if ending.is_final or quick >= MAX_QUICK_DEATHS:
                 self._give_up(ending, quick)
@@ -179,10 +181,13 @@ class Supervisor:
             calls = await connection.open()
             following = asyncio.create_task(self._follow(connection, calls))
             try:
-                await asyncio.wait({connection.ended})
+                over: set[asyncio.Future[Any]] = {connection.ended, following}
+                await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 following.cancel()
                 await asyncio.wait({following})
+                if not following.cancelled() and (error := following.exception()):
+                    logger.error("MCP server %r: cannot follow its tools", self.name, exc_info=error)
         except ServerFailed:
             pass  # `ended` says it too
         finally:
@@ -191,7 +196,7 @@ class Supervisor:
 
     async def _follow(self, connection: Connection, calls: Calls) -> None:
         """Keep the tool list as the server has it; nothing is asked while nothing changes."""
-        delay = 1.0
+        delay = FIRST_BACKOFF_SECONDS
         while True:
             connection.changed.clear()
             try:
@@ -203,13 +208,19 @@ class Supervisor:
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, MAX_BACKOFF_SECONDS)
                 continue
-            delay = 1.0
+            delay = FIRST_BACKOFF_SECONDS
             self._publish([to_remote(tool) for tool in listed])
             self._calls = calls
             self._become("ready", version=connection.version)
             await asyncio.sleep(_RELIST_PAUSE_SECONDS)
             await connection.changed.wait()
-            self.settled.clear()
+            self._is_relisting = True
+
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        """A mistake of ours must not look like a server that connects for ever."""
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("MCP server %r: its supervisor failed", self.name, exc_info=error)
+            self._give_up(Ending("stopped by an internal error; the log has the details"), 1)
 
     def _give_up(self, ending: Ending, deaths: int) -> None:
         self.is_given_up = True
@@ -228,10 +239,7 @@ class Supervisor:
         status = ServerStatus(
             self.name, state, reason, len(self._tools), self.configured.origin, version or self.status.version
         )
-        if state == "connecting":
-            self.settled.clear()
-        else:
-            self.settled.set()
+        self._is_relisting = False
         self._news.set()
         self._news = asyncio.Event()
         if status != self.status:

@@ -90,6 +90,14 @@ def _tidied(text: str) -> str:
     return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def write_message(message: JSONRPCMessage) -> bytes:
+    """One line. Lone surrogates, which a model can produce, go as JSON escapes, since UTF-8 has none for them."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    except ValueError:
+        return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode() + b"\n"
+
+
 def mend_tool_list(result: dict[str, Any]) -> None:
     """Make each listed tool acceptable to the SDK, which would refuse the whole list for one bad schema.
 

@@ -34,6 +34,12 @@ async def test_bytes_that_are_not_utf8_are_replaced_visibly_and_the_session_live
     assert (await bench.call("odd", "plain")).text == "plain"
 
 
+async def test_arguments_that_are_no_unicode_do_not_break_the_connection(bench: Bench) -> None:
+    await bench.connect(kinds=fixture_server("contents.py"))
+    assert (await bench.call("kinds", "error", text="lone \ud800", number=float("nan"))).text == "it broke"
+    assert (await bench.call("kinds", "error", text="lone \ud800")).text == "it broke"
+
+
 async def test_an_answer_that_cannot_be_read_fails_its_call_at_once(bench: Bench) -> None:
     await bench.connect(odd=fixture_server("odd_bytes.py"))
     broken = await bench.call("odd", "broken")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from mcp_bench import Bench
 
+from caddie.errors import ToolUnavailable
 from caddie.mcp.manager import ConfiguredServer
 from caddie.settings import McpServer
 
@@ -25,16 +26,23 @@ ANSWERS: dict[str, dict[str, Any]] = {
 }
 
 
+# Emptied by a test to play a server that was restarted and forgot us.
+KNOWN_SESSIONS: set[str] = set()
+
+
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.headers.get("Authorization") != "Bearer of-good-news":
             self._answer(401)
+        elif message["method"] not in ("initialize", "server/discover") and not KNOWN_SESSIONS:
+            self._answer(404, {"error": {"code": -32600, "message": "Session not found"}, "id": message.get("id")})
         elif "id" not in message:
             self._answer(202)
         elif message["method"] not in ANSWERS:
             self._answer(200, {"error": {"code": -32601, "message": "no such method"}, "id": message["id"]})
         else:
+            KNOWN_SESSIONS.add("one")
             self._answer(200, {"result": ANSWERS[message["method"]], "id": message["id"]})
 
     def do_GET(self) -> None:
@@ -78,6 +86,14 @@ async def test_a_refused_key_asks_for_authorization_without_showing_it(bench: Be
     assert bench.status("web").state == "needsAuth"
     assert "bad-news" not in bench.status("web").reason
     assert "mcp.servers.web.headers" in bench.status("web").reason
+
+
+async def test_a_server_that_forgot_the_session_is_connected_anew(bench: Bench, url: str) -> None:
+    await bench.connect(web=at(url, Authorization="Bearer of-good-news"))
+    KNOWN_SESSIONS.clear()
+    with pytest.raises(ToolUnavailable, match="lost during the call"):
+        await bench.call("web", "greet")
+    assert (await bench.call("web", "greet")).text == "hello"
 
 
 async def test_an_address_where_nobody_answers_is_a_failure_that_is_tried_again(bench: Bench) -> None:

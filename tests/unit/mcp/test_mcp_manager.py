@@ -14,6 +14,7 @@ import pytest
 from mcp_bench import SERVERS, fixture_server, until_true
 
 from caddie.errors import ServerFailed, ToolUnavailable
+from caddie.mcp import supervisor
 from caddie.mcp.manager import ConfiguredServer
 from caddie.settings import McpServer
 
@@ -85,6 +86,16 @@ async def test_a_server_that_exits_tells_code_time_and_last_words_without_secret
     assert "s3cret" not in status.reason
 
 
+async def test_a_server_that_dies_again_and_again_is_given_up(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_BACKOFF_SECONDS", 0.01)
+    await bench.connect(jira=fixture_server("exits.py"))
+    await bench.until(lambda: bench.status("jira").reason.endswith("(given up after 5 tries)"))
+    assert bench.status("jira").state == "failed"
+    assert bench.told == []
+    await bench.manager.start("jira")
+    assert bench.status("jira").state == "connecting"
+
+
 async def test_a_missing_command_says_what_to_do_and_is_not_tried_again(bench: Bench) -> None:
     await bench.connect(foo=ConfiguredServer(McpServer(command="no-such-program"), "test"))
     assert bench.status("foo").state == "failed"
@@ -103,9 +114,16 @@ async def test_a_changed_list_is_followed_over_all_pages(bench: Bench) -> None:
     assert bench.names("grows") == ["start"]
     await bench.call("grows", "start")
     assert await bench.manager.settled(["grows"], 10) == ()
-    await bench.until(lambda: len(bench.tools["grows"]) == 89)
+    assert len(bench.tools["grows"]) == 89
     assert "start" not in bench.names("grows")
     assert (await bench.call("grows", "grown_88")).text == "did grown_88"
+
+
+async def test_a_changed_list_is_followed_in_the_newest_protocol_too(bench: Bench) -> None:
+    await bench.connect(modern=fixture_server("modern.py"))
+    assert (await bench.call("modern", "grow")).text == "grown"
+    await bench.until(lambda: bench.names("modern") == ["grow", "late"])
+    assert (await bench.call("modern", "late")).text == "late but here"
 
 
 async def test_tools_are_told_once_while_nothing_changes(bench: Bench, count: Path) -> None:
