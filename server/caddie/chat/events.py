@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from caddie.chat.messages import Usage
+from caddie.search.prefetch import ToolHint
+from caddie.tools.call import CallUpdate
 from caddie.tools.context import Mode, TodoItem
 
-CallStatus = Literal["pending", "awaitingPermission", "running", "done", "failed", "refused", "cancelled"]
 TurnStop = Literal["endTurn", "maxTokens", "refusal", "emptyAnswer", "turnLimit"]
 
 
@@ -21,22 +22,6 @@ class TextChunk:
 @dataclass(frozen=True, slots=True)
 class ThinkingChunk:
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallUpdate:
-    """One state of one tool call. `tool`, `label`, `server` and `params` are the real tool's, never the bridge's."""
-
-    call_id: str
-    tool: str
-    label: str
-    server: str
-    status: CallStatus
-    params: Mapping[str, Any]
-    progress: str = ""
-    result: str = ""
-    is_error: bool = False
-    elapsed_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +54,6 @@ class Hinted:
     """Hints found for this turn; an empty tuple clears."""
 
     hints: tuple[ToolHint, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolHint:
-    tool: str
-    label: str
-    description: str
-    score: float
-    server: str
-    state: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,139 @@
+"""One conversation: its history, its fixed prefix, and what the model has been told of the tools.
+
+Append-only. Each change is a `Record`, which the store writes as it happens and replays on opening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from caddie.chat.messages import Message, Part, Text, ToolAnswer, ToolDefinition, Usage
+from caddie.tools.call import CallUpdate
+from caddie.tools.context import SessionState
+from caddie.tools.tool import TextContent
+
+INTERRUPTED = "[The person stopped this turn.]"
+NO_ANSWER = "[No answer was received.]"
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What every request of the session begins with; built when the first one leaves."""
+
+    system: str
+    tools: tuple[ToolDefinition, ...]
+    deferred: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    turn_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message joined the history."""
+
+    turn_id: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The last state of a tool call, for the transcript."""
+
+    turn_id: str
+    update: CallUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the model was told of tools: the names now announced as deferred, enabled late, or off."""
+
+    deferred: tuple[str, ...]
+    enabled: tuple[str, ...]
+    disabled: tuple[str, ...]
+    mode: str = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Titled:
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """Mode and todo list after a tool or the person changed them."""
+
+    mode: str
+    todo: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    turn_id: str
+    stop: str
+    usage: Usage
+
+
+Record = Prefix | TurnStarted | Said | Called | Told | Titled | StateChanged | TurnEnded
+
+
+@dataclass(slots=True)
+class Session:
+    id: str
+    created: str
+    state: SessionState
+    updated: str = ""
+    title: str = ""
+    prefix: Prefix | None = None
+    messages: list[Message] = field(default_factory=list)
+    told: Told = field(default_factory=lambda: Told((), (), ()))
+    records: list[Record] = field(default_factory=list)
+    turns: int = 0
+    is_running: bool = False
+
+    def apply(self, record: Record) -> None:
+        """The one place where a record changes a session, live and on replay."""
+        match record:
+            case Prefix():
+                self.prefix = record
+                self.told = Told(record.deferred, (), (), self.told.mode)
+            case Said():
+                self.messages.append(record.message)
+            case Told():
+                self.told = record
+            case Titled(title):
+                self.title = title
+            case TurnStarted(_, text):
+                self.turns += 1
+                self.title = self.title or title_of(text)
+        if isinstance(record, TurnStarted | Said | Called | StateChanged | TurnEnded):
+            self.records.append(record)
+
+    def repair(self, note: str) -> tuple[Message, ...]:
+        """Messages that make the history valid again: every call answered, the assistant's word last."""
+        if not self.messages:
+            return ()
+        last = self.messages[-1]
+        fixes: list[Message] = []
+        if last.role == "assistant" and last.tool_uses:
+            fixes.append(Message("user", tuple(unanswered(last, ()))))
+        if fixes or last.role == "user":
+            fixes.append(Message("assistant", (Text(note),)))
+        return tuple(fixes)
+
+
+def unanswered(message: Message, answers: Iterable[ToolAnswer]) -> list[Part]:
+    """One answer for each call of an assistant message: the given ones, else that the call did not run."""
+    by_id = {answer.tool_use_id: answer for answer in answers}
+    missing = (TextContent("This call was stopped before it finished; its effect is unknown."),)
+    return [by_id.get(call.id) or ToolAnswer(call.id, call.name, missing, is_error=True) for call in message.tool_uses]
+
+
+def title_of(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= 60 else line[:59].rstrip() + "…"

@@ -1,0 +1,71 @@
+"""An engine for one command: started, its servers waited for, and closed whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from caddie.engine.door import Door, QuietDoor
+from caddie.engine.engine import Engine
+from caddie.errors import CaddieError
+from caddie.layers import Layer
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    workspace: Path, *, trust: bool, wait: float, door: Door | None = None, session: dict[str, Any] | None = None
+) -> AsyncIterator[Engine]:
+    """`session` is a settings tree that holds for this command only."""
+    door = door or QuietDoor(workspace_trusted=True if trust else None)
+    layers = [Layer("session", session, "the command line")] if session else []
+    engine = Engine(workspace, door, environ=dict(os.environ), editor_layers=layers)
+    try:
+        await engine.start()
+        await engine.mcp.settled(None, wait)
+        yield engine
+    finally:
+        await engine.close()
+
+
+def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """Run a command's coroutine; SIGTERM ends it as Ctrl-C does, and our own errors become one line."""
+    logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        return asyncio.run(_until_signal(work()))
+    except CaddieError as error:
+        say(f"caddie: {error.message}")
+        return 2
+    except asyncio.CancelledError:
+        return 130
+
+
+async def _until_signal(work: Coroutine[Any, Any, int]) -> int:
+    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on the loop
+            loop.add_signal_handler(number, task.cancel)
+    return await task
+
+
+def say(text: str) -> None:
+    """To the person, beside the output."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def put(text: str, *, end: str = "\n") -> None:
+    """The output itself. What strangers wrote is shown without its control characters."""
+    sys.stdout.write(printable(text) + end)
+    sys.stdout.flush()
+
+
+def printable(text: str) -> str:
+    return "".join(character for character in text if character in "\n\t" or character.isprintable())

@@ -1,0 +1,1 @@
+"""Where everything is wired together. Doors use the engine; nothing below knows it."""

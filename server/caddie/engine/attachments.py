@@ -1,0 +1,43 @@
+"""Files and texts that the person put beside a message, as parts of it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Iterable
+from pathlib import Path
+
+from caddie.chat import prompt
+from caddie.chat.messages import Image, Part, Text
+from caddie.errors import InvalidInput
+from caddie.tools.context import Editor
+
+MAX_TEXT_CHARS = 200_000
+MAX_IMAGE_BYTES = 5_000_000
+_IMAGES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
+
+
+async def read_attachments(
+    workspace: Path, editor: Editor, items: Iterable[tuple[str, str | None, str | None]]
+) -> tuple[Part, ...]:
+    """`items` are (name, path, text). Raises: InvalidInput for a file that cannot be read."""
+    return tuple([await _read(workspace, editor, *item) for item in items])
+
+
+async def _read(workspace: Path, editor: Editor, name: str, path: str | None, text: str | None) -> Part:
+    if text is not None:
+        return Text(prompt.attachment(name, text[:MAX_TEXT_CHARS]))
+    if path is None:
+        raise InvalidInput(f"The attachment {name!r} has neither a text nor a path.")
+    file = workspace / path
+    if (open_text := editor.read_open_file(file)) is not None:
+        return Text(prompt.attachment(name, open_text[:MAX_TEXT_CHARS]))
+    try:
+        data = await asyncio.to_thread(file.read_bytes)
+    except OSError as error:
+        raise InvalidInput(f"The attachment {path!r} cannot be read: {error.strerror}.") from None
+    if media_type := _IMAGES.get(file.suffix.lower()):
+        if len(data) > MAX_IMAGE_BYTES:
+            raise InvalidInput(f"The image {path!r} has {len(data)} bytes; {MAX_IMAGE_BYTES} is the most.")
+        return Image(base64.b64encode(data).decode(), media_type)
+    return Text(prompt.attachment(name, data.decode("utf-8", "replace")[:MAX_TEXT_CHARS]))

@@ -1,0 +1,169 @@
+"""The settings in force, for everyone and for one session, and which of the workspace's wishes are granted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from caddie.layers import Layer, Problem, Resolved, environment_layer, resolve
+from caddie.mcp.config import WorkspaceServers, read_workspace_servers
+from caddie.mcp.supervisor import ConfiguredServer
+from caddie.settings import Settings
+from caddie.storage.places import Places
+from caddie.storage.settings_files import FileScope, read_settings_files, write_setting
+from caddie.storage.trust import TrustStore
+
+# What a workspace's own file could start, allow or send somewhere: it counts only after the person's trust.
+_NEEDS_TRUST = (
+    ("mcp",), ("permissions", "allow"), ("permissions", "mode"), ("permissions", "whenClientCannotAsk"),
+    ("provider",), ("baseUrl",), ("apiKeyEnv",),
+)  # fmt: skip
+
+
+class Configuration:
+    """`revision` grows with each change, so that what is derived from settings knows when it is stale."""
+
+    def __init__(self, places: Places, environ: Mapping[str, str], *, trusted: bool | None) -> None:
+        """`trusted` None looks up the person's earlier answer."""
+        self.places = places
+        self.environ = environ
+        self.revision = 0
+        self._trust_store = TrustStore(places)
+        self._door_trusts = trusted
+        self._editor_layers: tuple[Layer, ...] = ()
+        self._session_trees: dict[str, dict[str, Any]] = {}
+        self._resolved: dict[str, Resolved] = {}
+        self.workspace_servers = WorkspaceServers({}, (), "")
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the files again."""
+        self.workspace_servers = read_workspace_servers(self.places.workspace)
+        self._file_layers, self._file_problems = read_settings_files(self.places)
+        self._changed()
+
+    def set_editor_layers(self, layers: Iterable[Layer]) -> None:
+        self._editor_layers = tuple(layers)
+        self._changed()
+
+    def set_session(self, session_id: str, tree: dict[str, Any]) -> None:
+        self._session_trees[session_id] = tree
+        self._changed()
+
+    def session_tree(self, session_id: str) -> dict[str, Any]:
+        return self._session_trees.get(session_id, {})
+
+    @property
+    def sessions_with_settings(self) -> tuple[str, ...]:
+        return tuple(self._session_trees)
+
+    def forget_session(self, session_id: str) -> None:
+        if self._session_trees.pop(session_id, None) is not None:
+            self._changed()
+
+    def scope_tree(self, scope: FileScope) -> Mapping[str, Any]:
+        """The tree of one scope as it stands: the editor's where it has one, else the file's."""
+        editor_scope = "editorUser" if scope == "user" else "editorWorkspace"
+        layers = [layer for layer in self._editor_layers if layer.scope == editor_scope]
+        return (layers or [layer for layer in self._file_layers if layer.scope == scope])[0].tree
+
+    def write_file(self, scope: FileScope, key: str, value: Any) -> str:
+        was_trusted = self.is_trusted
+        path = write_setting(self.places, scope, key, value)
+        self.reload()
+        if was_trusted and scope == "workspace" and not self.is_trusted:
+            self.trust()  # our own write is not a stranger's change
+        return path
+
+    def resolved(self, session_id: str = "") -> Resolved:
+        key = session_id if session_id in self._session_trees else ""
+        if key not in self._resolved:
+            session = [Layer("session", self._session_trees[key], "this session")] if key else []
+            layers = [*self._granted_layers(), *self._editor_layers, environment_layer(self.environ), *session]
+            resolved = resolve(layers)
+            problems = (*self._file_problems, *resolved.problems)
+            self._resolved[key] = Resolved(resolved.settings, resolved.layers, problems)
+        return self._resolved[key]
+
+    @property
+    def settings(self) -> Settings:
+        return self.resolved().settings
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return self.resolved().problems
+
+    def servers(self) -> dict[str, ConfiguredServer]:
+        """The servers to run: settings first, then the workspace's own files when trusted."""
+        found: dict[str, ConfiguredServer] = {}
+        if self.is_trusted:
+            found.update(self.workspace_servers.servers)
+        for layer in self.resolved().layers:
+            names = _branch(layer.tree, ("mcp", "servers")) or {}
+            for name in names:
+                found[name] = ConfiguredServer(self.settings.mcp.servers[name], layer.origin or layer.scope)
+        return {name: item for name, item in found.items() if item.server.enabled}
+
+    @property
+    def is_trusted(self) -> bool:
+        if self._door_trusts is not None:
+            return self._door_trusts
+        return not self.wants_trust or self._trust_store.is_trusted(self._fingerprint())
+
+    @property
+    def wants_trust(self) -> bool:
+        """Whether the workspace's files ask for anything that needs trust."""
+        return bool(self.workspace_servers.servers or self._restricted())
+
+    def trust(self) -> None:
+        self._trust_store.trust(self._fingerprint())
+        self._changed()
+
+    def trust_question(self) -> str:
+        wishes = [f"start the MCP server {name}" for name in self.workspace_servers.servers]
+        wishes += [f"set {'.'.join(path)}" for path in self._restricted()]
+        return f"This folder's files want to: {'; '.join(wishes)}. Do you trust {self.places.workspace}?"
+
+    def _fingerprint(self) -> str:
+        restricted = {".".join(path): value for path, value in self._restricted().items()}
+        text = json.dumps([self.workspace_servers.fingerprint, restricted], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _restricted(self) -> dict[tuple[str, ...], Any]:
+        tree = next((layer.tree for layer in self._file_layers if layer.scope == "workspace"), {})
+        return {path: value for path in _NEEDS_TRUST if (value := _branch(tree, path)) is not None}
+
+    def _granted_layers(self) -> list[Layer]:
+        if self.is_trusted:
+            return self._file_layers
+        return [
+            Layer(layer.scope, _without(layer.tree, self._restricted()), layer.origin)
+            if layer.scope == "workspace"
+            else layer
+            for layer in self._file_layers
+        ]
+
+    def _changed(self) -> None:
+        self.revision += 1
+        self._resolved.clear()
+
+
+def _branch(tree: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    node: Any = tree
+    for part in path:
+        if not isinstance(node, Mapping):
+            return None
+        node = node.get(part)
+    return node
+
+
+def _without(tree: Mapping[str, Any], paths: Iterable[tuple[str, ...]]) -> dict[str, Any]:
+    copy: dict[str, Any] = json.loads(json.dumps(tree))
+    for *parents, last in paths:
+        node = copy
+        for part in parents:
+            node = node[part]
+        node.pop(last, None)
+    return copy

@@ -1,0 +1,66 @@
+"""What the engine tells and asks a door: an editor over LSP, a one-shot command."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+from caddie.errors import ClientCannotAsk
+from caddie.search.prefetch import ToolHint
+from caddie.tools.catalogue import Change
+from caddie.tools.context import Editor, NoEditor, PermissionAnswer, PermissionRequest, Person, QuestionRequest
+from caddie.tools.servers import ServerStatus
+
+
+class Door(Protocol):
+    @property
+    def person(self) -> Person: ...
+
+    @property
+    def editor(self) -> Editor: ...
+
+    @property
+    def workspace_trusted(self) -> bool | None:
+        """What the door already knows of the folder; None has the engine ask the person."""
+        ...
+
+    def tools_changed(self, change: Change) -> None: ...
+
+    def server_changed(self, status: ServerStatus) -> None: ...
+
+    def show_hints(
+        self, hints: tuple[ToolHint, ...], *, session_id: str = "", turn_id: str = "", draft_id: str = ""
+    ) -> None: ...
+
+    async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> bool:
+        """Store it in the editor's own settings; False when this door has none."""
+        ...
+
+
+class Nobody:
+    """The person at a door where nobody sits."""
+
+    async def ask_permission(self, request: PermissionRequest) -> PermissionAnswer:
+        raise ClientCannotAsk("nobody can be asked here.")
+
+    async def ask_question(self, request: QuestionRequest) -> dict[str, str] | None:
+        raise ClientCannotAsk("nobody can be asked here.")
+
+
+class QuietDoor:
+    """A door that shows nothing and can ask nobody: for commands that only look, and as a base."""
+
+    def __init__(self, person: Person | None = None, *, workspace_trusted: bool | None = False) -> None:
+        self.person: Person = person or Nobody()
+        self.editor: Editor = NoEditor()
+        self.workspace_trusted = workspace_trusted
+
+    def tools_changed(self, change: Change) -> None: ...
+
+    def server_changed(self, status: ServerStatus) -> None: ...
+
+    def show_hints(
+        self, hints: tuple[ToolHint, ...], *, session_id: str = "", turn_id: str = "", draft_id: str = ""
+    ) -> None: ...
+
+    async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> bool:
+        return False

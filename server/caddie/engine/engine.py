@@ -1,0 +1,292 @@
+"""One workspace's Caddie: the catalogue, the servers, the sessions and the turns, wired together once."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from caddie.chat.events import Hinted, TurnEvent
+from caddie.chat.messages import Part
+from caddie.chat.session import Session
+from caddie.chat.turn import Outcome, Turn, TurnInput
+from caddie.engine.admin import ToolAdmin
+from caddie.engine.configuration import Configuration
+from caddie.engine.door import Door
+from caddie.engine.inspect import ContextInspector
+from caddie.engine.models import Models
+from caddie.engine.sessions import Sessions
+from caddie.engine.toolbox import SessionTools
+from caddie.errors import ClientCannotAsk, SessionBusy
+from caddie.layers import Layer
+from caddie.mcp.manager import McpManager
+from caddie.search.engine import ToolIndex
+from caddie.search.execute_tool import TOOL as EXECUTE_TOOL
+from caddie.search.prefetch import ToolHint, find_hints
+from caddie.search.tool_search import ToolSearcher, make_tool_search
+from caddie.storage.grants import GrantStore
+from caddie.storage.places import Places, usual_places
+from caddie.storage.results import ResultStore
+from caddie.storage.sessions import SessionStore
+from caddie.tools.builtin import BUILTIN
+from caddie.tools.call import Call, Report
+from caddie.tools.catalogue import Catalogue, Change
+from caddie.tools.context import Mode, Question, QuestionRequest, SessionState, ToolContext
+from caddie.tools.context import Option as QuestionOption
+from caddie.tools.executor import Authority, Executor
+from caddie.tools.permissions import read_rules
+from caddie.tools.servers import ServerStatus
+from caddie.tools.tool import Tool, ToolResult
+
+logger = logging.getLogger(__name__)
+
+SERVER_WAIT_SECONDS = 20.0
+FIRST_TURN_WAIT_SECONDS = 1.0
+
+
+class Engine:
+    """Construct, `await start()`, use, `await close()`. Everything runs on one event loop."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        door: Door,
+        *,
+        environ: Mapping[str, str],
+        places: Places | None = None,
+        editor_layers: Sequence[Layer] = (),
+        models: Models | None = None,
+    ) -> None:
+        places = places or usual_places(workspace)
+        self.workspace = places.workspace
+        self.door = door
+        self.configuration = Configuration(places, environ, trusted=door.workspace_trusted)
+        self.configuration.set_editor_layers(editor_layers)
+        self.catalogue = Catalogue()
+        self.tools = SessionTools(self.catalogue, self.configuration)
+        settings = self.configuration.settings
+        self.index = ToolIndex(
+            weight_keyword=settings.search.weights.keyword,
+            weight_tfidf=settings.search.weights.tfidf,
+            aliases=settings.tools.aliases,
+        )
+        self.searcher = ToolSearcher(
+            self.catalogue,
+            self.index,
+            states=self.tools.states,
+            settings=lambda: self.configuration.settings,
+            sessions_with_states=lambda: self.configuration.sessions_with_settings,
+        )
+        self.grants = GrantStore(places)
+        self.results = ResultStore(places)
+        self.sessions = Sessions(SessionStore(places))
+        self.models = models or Models(environ)
+        self.mcp = McpManager(
+            self.workspace,
+            on_tools=self._server_tools,
+            on_status=self._server_status,
+            ask_question=door.person.ask_question,
+        )
+        authority = Authority(self.tools.states, lambda: read_rules(self.configuration.resolved()), self.grants)
+        self.executor = Executor(self.catalogue, authority, await_server=self._await_server)
+        self.admin = ToolAdmin(self)
+        self._background: set[asyncio.Task[None]] = set()
+        self._is_first_turn = True
+        self.catalogue.listen(self._catalogue_changed)
+        self.catalogue.replace_source("", (*BUILTIN, make_tool_search(self.searcher), EXECUTE_TOOL))
+
+    # Lifecycle.
+
+    async def start(self) -> None:
+        """Start servers and warm-ups in the background; returns at once."""
+        self.in_background(self._warm_up())
+        await self.mcp.configure(self.configuration.servers())
+        if self.configuration.wants_trust and not self.configuration.is_trusted:
+            self.in_background(self._ask_trust())
+
+    async def close(self) -> None:
+        """Bounded; leaves no child process and no task. What was said is on disk afterwards."""
+        for task in list(self._background):
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self.mcp.close()
+        await self.models.close()
+        await self.sessions.flush()
+        self.sessions.close()
+
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background_done)
+
+    def _background_done(self, task: asyncio.Task[None]) -> None:
+        self._background.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("background work failed", exc_info=error)
+
+    async def _warm_up(self) -> None:
+        await asyncio.to_thread(importlib.import_module, "mcp")  # 0.4 s that the first connection would wait for
+        await self.index.warm()
+        await asyncio.to_thread(self.results.remove_old)
+
+    async def _ask_trust(self) -> None:
+        question = Question(
+            "trust",
+            self.configuration.trust_question(),
+            "Trust this folder?",
+            (QuestionOption("Trust"), QuestionOption("Do not trust")),
+        )
+        try:
+            answers = await self.door.person.ask_question(QuestionRequest("", "Workspace trust", (question,)))
+        except ClientCannotAsk:
+            return
+        if answers and answers.get("trust") == "Trust":
+            self.configuration.trust()
+            await self.apply_settings()
+
+    # Settings.
+
+    async def set_editor_layers(self, layers: Sequence[Layer]) -> None:
+        self.configuration.set_editor_layers(layers)
+        await self.apply_settings()
+
+    async def apply_settings(self) -> None:
+        """Bring everything that depends on settings in step with them."""
+        settings = self.configuration.settings
+        self.index.set_aliases(settings.tools.aliases)
+        self.searcher.refresh()
+        self.door.tools_changed(Change(self.catalogue.revision, (), (), ()))
+        await self.mcp.configure(self.configuration.servers())
+
+    def server_notices(self) -> list[str]:
+        """Broken files, and servers that wait for the person's trust."""
+        notices = list(self.configuration.workspace_servers.problems)
+        if self.configuration.wants_trust and not self.configuration.is_trusted:
+            names = ", ".join(self.configuration.workspace_servers.servers)
+            wait = f"the servers {names} of this folder wait" if names else "settings of this folder wait"
+            notices.append(f"{wait[0].upper()}{wait[1:]} until you trust it (open it in the editor, or pass --trust).")
+        notices += [
+            f"{problem.scope} settings: {problem.path}: {problem.message}" for problem in self.configuration.problems
+        ]
+        return notices
+
+    # What the servers say.
+
+    def _server_tools(self, server: str, tools: Sequence[Tool]) -> None:
+        self.catalogue.replace_source(server, tools)
+
+    def _server_status(self, status: ServerStatus) -> None:
+        if status.name in self.configuration.servers():
+            self.catalogue.set_server(status)
+        else:
+            self.catalogue.forget_server(status.name)
+        self.door.server_changed(status)
+
+    def _catalogue_changed(self, change: Change) -> None:
+        self.searcher.refresh()
+        self.door.tools_changed(change)
+
+    async def _await_server(self, name: str) -> None:
+        await self.mcp.settled([name], SERVER_WAIT_SECONDS)
+
+    # Turns and calls.
+
+    async def turn(
+        self,
+        session_id: str | None,
+        text: str,
+        emit: Callable[[str, str, TurnEvent], None],
+        *,
+        attachments: tuple[Part, ...] = (),
+        picked: tuple[str, ...] = (),
+        mode: Mode | None = None,
+        await_servers: float = FIRST_TURN_WAIT_SECONDS,
+    ) -> tuple[Session, str, Outcome]:
+        """Run a turn. `emit` gets session id, turn id and event.
+
+        Raises: SessionNotFound, SessionBusy, ProviderError, CancelledError.
+        """
+        session = await self.sessions.get(session_id) if session_id else self.sessions.create()
+        if session.is_running:
+            raise SessionBusy("A turn is already running in this session; wait for it or stop it.")
+        session.is_running = True
+        turn_id = uuid4().hex[:12]
+        try:
+            outcome = await self._run_turn(
+                session, TurnInput(turn_id, text, attachments, picked, mode), emit, await_servers
+            )
+        finally:
+            session.is_running = False
+        return session, turn_id, outcome
+
+    async def _run_turn(
+        self, session: Session, turn: TurnInput, emit: Callable[[str, str, TurnEvent], None], await_servers: float
+    ) -> Outcome:
+        def tell(event: TurnEvent) -> None:
+            if isinstance(event, Hinted):
+                self.door.show_hints(event.hints, session_id=session.id, turn_id=turn.turn_id)
+            else:
+                emit(session.id, turn.turn_id, event)
+
+        await self._servers_of_first_turn(await_servers)
+        choice = await self.models.choose(self.configuration.resolved(session.id).settings)
+        running = Turn(
+            session,
+            turn,
+            provider=choice.provider,
+            model=choice.model,
+            toolbox=self.tools,
+            executor=self.executor,
+            context=self.context(session.state),
+            prefetch=self.hints,
+            record=self.sessions.recorder(session.id),
+            flush=self.sessions.flush,
+            emit=tell,
+        )
+        outcome = await running.run()
+        await self.sessions.flush()
+        return outcome
+
+    async def _servers_of_first_turn(self, seconds: float) -> None:
+        """The first message of a process often comes before the servers do; give them a moment (B01, B12)."""
+        if self._is_first_turn and seconds > 0:
+            await self.mcp.settled(None, seconds)
+        self._is_first_turn = False
+
+    async def execute(
+        self, name: str, params: Mapping[str, Any], report: Report, *, session_id: str = ""
+    ) -> ToolResult:
+        """Run one tool as the bridge does."""
+        state = (await self.sessions.get(session_id)).state if session_id else SessionState("")
+        return await self.executor.execute(Call(uuid4().hex[:12], name, params), self.context(state), report)
+
+    def context(self, state: SessionState) -> ToolContext:
+        return ToolContext(
+            workspace=self.workspace,
+            settings=self.configuration.resolved(state.session_id).settings,
+            session=state,
+            person=self.door.person,
+            editor=self.door.editor,
+            progress=lambda text: None,
+            spill=self.results.spill,
+            resources=self.mcp,
+            inspector=ContextInspector(self),
+        )
+
+    # Hints.
+
+    async def hints(self, text: str) -> tuple[ToolHint, ...]:
+        """Tools that fit a message or a draft; empty when hints are off."""
+        settings = self.configuration.settings
+        if not settings.hints.enabled:
+            return ()
+        return await find_hints(self.searcher, text, settings.hints)
+
+    async def draft(self, draft_id: str, text: str, session_id: str) -> None:
+        settings = self.configuration.settings
+        hints = await self.hints(text) if settings.hints.while_typing else ()
+        self.door.show_hints(hints, session_id=session_id, draft_id=draft_id)

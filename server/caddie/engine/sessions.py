@@ -1,0 +1,77 @@
+"""The conversations of this process: opened once, then kept, each with at most one running turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from caddie.chat.session import Record, Said, Session, Titled
+from caddie.errors import SessionBusy
+from caddie.storage.sessions import SessionStore, Summary
+
+
+class Sessions:
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+        self._open: dict[str, Session] = {}
+        self._notices: dict[str, list[str]] = {}
+
+    def create(self) -> Session:
+        session = self._store.create()
+        self._open[session.id] = session
+        return session
+
+    async def get(self, session_id: str) -> Session:
+        """Raises: SessionNotFound, InvalidInput."""
+        if session_id not in self._open:
+            await self._store.flush()
+            session, notices = await asyncio.to_thread(self._store.open, session_id)
+            if session_id not in self._open:
+                self._open[session_id] = session
+                self._notices[session_id] = notices + self._mend(session)
+        return self._open[session_id]
+
+    def notices(self, session_id: str) -> list[str]:
+        return self._notices.get(session_id, [])
+
+    def find(self, session_id: str) -> Session | None:
+        return self._open.get(session_id)
+
+    async def summaries(self) -> list[Summary]:
+        await self._store.flush()
+        return await asyncio.to_thread(self._store.list)
+
+    async def rename(self, session_id: str, title: str) -> Session:
+        session = await self.get(session_id)
+        record = Titled(title)
+        session.apply(record)
+        self._store.append(session_id, record)
+        await self._store.flush()
+        return session
+
+    async def delete(self, session_id: str) -> None:
+        session = self._open.get(session_id)
+        if session and session.is_running:
+            raise SessionBusy("A turn is running in this session; stop it before you delete the session.")
+        await self._store.flush()
+        await asyncio.to_thread(self._store.delete, session_id)
+        self._open.pop(session_id, None)
+        self._notices.pop(session_id, None)
+
+    def recorder(self, session_id: str) -> Callable[[Record], None]:
+        return lambda record: self._store.append(session_id, record)
+
+    async def flush(self) -> None:
+        await self._store.flush()
+
+    def close(self) -> None:
+        self._store.close()
+
+    def _mend(self, session: Session) -> list[str]:
+        """A process that died in a turn leaves calls unanswered; the history must be valid before it is sent."""
+        fixes = session.repair("[This turn was interrupted.]")
+        for message in fixes:
+            record = Said("", message)
+            session.apply(record)
+            self._store.append(session.id, record)
+        return ["The last turn was interrupted; its unfinished calls are marked so."] if fixes else []

@@ -1,0 +1,176 @@
+"""The editor as a door: notifications out, questions to the person, open buffers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+from uuid import uuid4
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.uris import to_fs_path
+from pygls.workspace import TextDocument
+
+from caddie.engine.door import Door
+from caddie.errors import ClientCannotAsk
+from caddie.protocol import methods, permissions, tools
+from caddie.protocol.base import Message
+from caddie.rpc import convert
+from caddie.rpc.codec import Server
+from caddie.rpc.peer import Peer
+from caddie.search.prefetch import ToolHint
+from caddie.tools.catalogue import Change
+from caddie.tools.context import PermissionAnswer, PermissionRequest, QuestionRequest
+from caddie.tools.servers import ServerStatus
+
+
+class EditorPerson:
+    """Asks over the wire; what the client said at `initialize` decides whether it can be asked at all."""
+
+    def __init__(self, peer: Peer, can: dict[str, bool]) -> None:
+        self._peer = peer
+        self._can = can
+
+    async def ask_permission(self, request: PermissionRequest) -> PermissionAnswer:
+        self._need("permission", "permissions")
+        answer = await self._ask(methods.PERMISSION_ASK, convert.permission(request, uuid4().hex[:12]))
+        assert isinstance(answer, permissions.PermissionAnswer)
+        return PermissionAnswer(answer.choice, answer.feedback or "")
+
+    async def ask_question(self, request: QuestionRequest) -> dict[str, str] | None:
+        self._need("question", "questions")
+        answer = await self._ask(methods.QUESTION_ASK, convert.question(request, uuid4().hex[:12]))
+        assert isinstance(answer, permissions.QuestionAnswer)
+        return None if answer.declined else answer.answers
+
+    async def _ask(self, method: methods.Method, message: Message) -> Message:
+        return await self._peer.request(method, message)
+
+    def _need(self, capability: str, what: str) -> None:
+        if not self._can.get(capability):
+            raise ClientCannotAsk(f"this client cannot ask {what} (it did not announce the capability).")
+
+
+class Buffers:
+    """Open documents, as the editor last told them. After an edit of ours its own echo may be late: ours counts."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._written: dict[str, tuple[int | None, str]] = {}
+
+    def read_open_file(self, path: Path) -> str | None:
+        document = self._find(path)
+        if document is None:
+            return None
+        version, text = self._written.get(document.uri, (None, ""))
+        if version is not None and version == document.version:
+            return text
+        return document.source
+
+    async def replace_open_file(self, path: Path, text: str) -> bool:
+        document = self._find(path)
+        if document is None:
+            return False
+        before = self.read_open_file(path) or ""
+        edit = types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version),
+                    [_smallest_edit(before, text)],
+                )
+            ]
+        )
+        try:
+            answer = await self._server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, label="Caddie"))
+        except JsonRpcException as error:
+            raise ClientCannotAsk(f"the editor did not apply the change: {error.message}") from None
+        if not answer.applied:
+            raise ClientCannotAsk(
+                f"the editor did not apply the change to {path.name}: {answer.failure_reason or 'no reason given'}."
+            )
+        self._written[document.uri] = (document.version, text)
+        return True
+
+    def _find(self, path: Path) -> TextDocument | None:
+        wanted = path.resolve()
+        for uri, document in self._server.workspace.text_documents.items():
+            name = to_fs_path(uri)
+            if name and Path(name).resolve() == wanted:
+                found: TextDocument = document
+                return found
+        return None
+
+
+def _smallest_edit(before: str, after: str) -> types.TextEdit:
+    """Replace whole lines between the common beginning and end, so that cursors elsewhere stay where they are."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    span = types.Range(types.Position(start, 0), types.Position(len(old) - end, 0))
+    if end == 0 and old and not old[-1].endswith(("\n", "\r")):
+        span = types.Range(
+            types.Position(start, 0), types.Position(len(old) - 1, len(old[-1].encode("utf-16-le")) // 2)
+        )
+    return types.TextEdit(span, "".join(new[start : len(new) - end]))
+
+
+class EditorDoor(Door):
+    def __init__(self, server: Server, peer: Peer, can: dict[str, bool], trusted: bool | None) -> None:
+        self._peer = peer
+        self._can = can
+        self._person = EditorPerson(peer, can)
+        self._buffers = Buffers(server)
+        self._trusted = trusted
+
+    @property
+    def person(self) -> EditorPerson:
+        return self._person
+
+    @property
+    def editor(self) -> Buffers:
+        return self._buffers
+
+    @property
+    def workspace_trusted(self) -> bool | None:
+        return self._trusted
+
+    def tools_changed(self, change: Change) -> None:
+        self._peer.notify(
+            methods.TOOLS_CHANGED,
+            tools.ToolsChanged(
+                revision=change.revision,
+                added=list(change.added),
+                removed=list(change.removed),
+                changed=list(change.changed),
+            ),
+        )
+
+    def server_changed(self, status: ServerStatus) -> None:
+        self._peer.notify(methods.MCP_STATUS, convert.server(status))
+
+    def show_hints(
+        self, hints: tuple[ToolHint, ...], *, session_id: str = "", turn_id: str = "", draft_id: str = ""
+    ) -> None:
+        message = tools.ShowHints(
+            session_id=session_id or None,
+            turn_id=turn_id or None,
+            draft_id=draft_id or None,
+            hints=[convert.hint(item) for item in hints],
+            source="draft" if draft_id else "turn",
+        )
+        self._peer.notify(methods.HINTS_SHOW, message)
+
+    async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> bool:
+        if not self._can.get("settingsWrite"):
+            return False
+        try:
+            await self._peer.request(
+                methods.SETTINGS_WRITE, permissions.SettingsWrite(key=key, value=value, scope=scope), timeout=30
+            )
+        except (ClientCannotAsk, TimeoutError):
+            return False
+        return True

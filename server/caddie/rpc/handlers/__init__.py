@@ -1,0 +1,12 @@
+"""One file per noun of the wire; each converts in, calls the engine, converts out."""
+
+from __future__ import annotations
+
+from caddie.rpc.app import App
+from caddie.rpc.codec import Server
+from caddie.rpc.handlers import chat, mcp, permissions, tools
+
+
+def bind_all(server: Server, app: App) -> None:
+    for noun in (chat, tools, mcp, permissions):
+        noun.bind_handlers(server, app)

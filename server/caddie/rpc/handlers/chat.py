@@ -1,0 +1,108 @@
+"""caddie/chat/* and caddie/session/*"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from caddie.errors import CaddieError
+from caddie.protocol import chat as wire
+from caddie.protocol import methods
+from caddie.protocol.base import Empty, Message
+from caddie.rpc.codec import Server, bind
+
+if TYPE_CHECKING:
+    from caddie.chat.events import TurnEvent
+    from caddie.rpc.app import App
+
+
+def bind_handlers(server: Server, app: App) -> None:
+    async def turn(params: wire.TurnParams) -> wire.TurnResult:
+        from caddie.engine.attachments import read_attachments  # engine modules come in after `initialized`
+        from caddie.rpc import convert
+
+        engine = await app.engine()
+        ids: list[str] = []
+
+        def send(session_id: str, turn_id: str, event: Message) -> None:
+            app.peer.notify(
+                methods.CHAT_EVENT,
+                wire.ChatEvent(session_id=session_id, turn_id=turn_id, seq=1, event=event),  # the peer numbers it
+            )
+
+        def emit(session_id: str, turn_id: str, event: TurnEvent) -> None:
+            ids[:] = [session_id, turn_id]
+            if (message := convert.event(event)) is not None:
+                send(session_id, turn_id, message)
+
+        attachments = await read_attachments(
+            engine.workspace, engine.door.editor, [(item.name, item.path, item.text) for item in params.attachments]
+        )
+        try:
+            session, turn_id, outcome = await engine.turn(
+                params.session_id,
+                params.message,
+                emit,
+                attachments=attachments,
+                picked=tuple(params.picked_tools),
+                mode=params.mode,
+            )
+        except asyncio.CancelledError:
+            if ids:
+                send(ids[0], ids[1], wire.DoneEvent(stop_reason="cancelled", text=""))
+            raise
+        except CaddieError as error:
+            if ids:
+                send(ids[0], ids[1], wire.NoticeEvent(level="error", message=error.message, code=error.kind))
+                send(ids[0], ids[1], wire.DoneEvent(stop_reason="error", text=""))
+                error.data["session_id"] = ids[0]
+            raise
+        return wire.TurnResult(
+            session_id=session.id,
+            turn_id=turn_id,
+            stop_reason=outcome.stop,
+            text=outcome.text,
+            usage=convert.usage(outcome.usage),
+            mode=session.state.mode,
+        )
+
+    async def draft(params: wire.DraftParams) -> None:
+        engine = await app.engine()
+        await engine.draft(params.draft_id, params.text, params.session_id or "")
+
+    async def list_sessions(params: Empty) -> wire.SessionListResult:
+        from caddie.rpc import convert
+
+        engine = await app.engine()
+        return wire.SessionListResult(sessions=[convert.summary(item) for item in await engine.sessions.summaries()])
+
+    async def open_session(params: wire.SessionParams) -> wire.SessionOpenResult:
+        from caddie.rpc import convert
+
+        engine = await app.engine()
+        session = await engine.sessions.get(params.session_id)
+        return wire.SessionOpenResult(
+            session=convert.session(session),
+            transcript=convert.transcript(session),
+            todo=convert.todo(session.state.todo),
+            notices=engine.sessions.notices(session.id),
+        )
+
+    async def rename_session(params: wire.SessionRenameParams) -> wire.SessionInfo:
+        from caddie.rpc import convert
+
+        engine = await app.engine()
+        return convert.session(await engine.sessions.rename(params.session_id, params.title))
+
+    async def delete_session(params: wire.SessionParams) -> None:
+        engine = await app.engine()
+        await engine.sessions.delete(params.session_id)
+        engine.configuration.forget_session(params.session_id)
+        engine.grants.forget_session(params.session_id)
+
+    bind(server, methods.CHAT_TURN, turn)
+    bind(server, methods.CHAT_DRAFT, draft)
+    bind(server, methods.SESSION_LIST, list_sessions)
+    bind(server, methods.SESSION_OPEN, open_session)
+    bind(server, methods.SESSION_RENAME, rename_session)
+    bind(server, methods.SESSION_DELETE, delete_session)

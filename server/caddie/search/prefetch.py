@@ -1,0 +1,39 @@
+"""Hints: the tools that fit what the person writes, before the model asks. The same search as ToolSearch."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from caddie.search.index import Hit
+from caddie.search.tool_search import ToolSearcher
+from caddie.settings import Hints
+
+MAX_TEXT_CHARS = 4_000
+MAX_DESCRIPTION_CHARS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHint:
+    tool: str
+    label: str
+    description: str
+    score: float
+    server: str
+    state: str = "deferred"
+
+
+async def find_hints(searcher: ToolSearcher, text: str, settings: Hints) -> tuple[ToolHint, ...]:
+    """In a thread: a search over thousands of tools must not hold up the request that leaves meanwhile."""
+    if len(text.strip()) < 2:
+        return ()
+    found = await asyncio.to_thread(searcher.find, text[:MAX_TEXT_CHARS], limit=settings.limit)
+    if found.nothing_fits:
+        return ()
+    return tuple(_hint(hit) for hit in found.hits if hit.score >= settings.threshold)
+
+
+def _hint(hit: Hit) -> ToolHint:
+    first_line = next((line.strip() for line in hit.tool.description.splitlines() if line.strip()), "")
+    short = first_line if len(first_line) <= MAX_DESCRIPTION_CHARS else first_line[: MAX_DESCRIPTION_CHARS - 1] + "…"
+    return ToolHint(hit.tool.name, hit.tool.label, short, round(hit.score, 3), hit.tool.server)

@@ -1,0 +1,47 @@
+"""Where things are kept: the platform's usual directories."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    config: Path
+    data: Path
+    workspace: Path
+
+    @property
+    def user_settings(self) -> Path:
+        return self.config / "settings.json"
+
+    @property
+    def workspace_settings(self) -> Path:
+        return self.workspace / ".caddie" / "settings.json"
+
+    @property
+    def sessions(self) -> Path:
+        """One folder per workspace, so that listing one never reads the others."""
+        key = hashlib.sha256(str(self.workspace).encode()).hexdigest()[:12]
+        return self.data / "sessions" / f"{self.workspace.name or 'root'}-{key}"
+
+    @property
+    def grants(self) -> Path:
+        return self.data / "grants.json"
+
+    @property
+    def trust(self) -> Path:
+        return self.data / "trust.json"
+
+    @property
+    def results(self) -> Path:
+        return self.data / "results"
+
+
+def usual_places(workspace: Path) -> Places:
+    dirs = platformdirs.PlatformDirs("caddie", appauthor=False, roaming=True)
+    return Places(Path(dirs.user_config_dir), Path(dirs.user_data_dir), workspace.resolve())

@@ -1,0 +1,31 @@
+"""Results that are too long for the conversation, as files that the model can read in parts."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from uuid import uuid4
+
+from caddie.storage.places import Places
+
+KEEP_SECONDS = 7 * 24 * 3600
+
+
+class ResultStore:
+    def __init__(self, places: Places) -> None:
+        self._folder = places.results
+
+    def spill(self, text: str) -> Path:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid4().hex[:6]}.txt"
+        path.write_text(text, encoding="utf-8", errors="replace")
+        return path
+
+    def remove_old(self) -> None:
+        """Called once at start, off the loop."""
+        if not self._folder.is_dir():
+            return
+        oldest = time.time() - KEEP_SECONDS
+        for path in self._folder.glob("*.txt"):
+            if path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)

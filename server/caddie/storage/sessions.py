@@ -1,0 +1,181 @@
+"""Conversations on disk: one JSON Lines file each, appended as things happen, replayed on opening.
+
+A damaged line is skipped with a notice and kept in the file; what can be read is never thrown away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from caddie.chat.session import Record, Session, StateChanged, Titled, TurnStarted, title_of
+from caddie.errors import InvalidInput, SessionNotFound
+from caddie.storage.places import Places
+from caddie.storage.records import from_line, to_line
+from caddie.tools.context import SessionState, TodoItem
+
+VERSION = 1
+_ID = re.compile(r"[0-9A-Za-z-]{4,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    id: str
+    title: str
+    created: str
+    updated: str
+    turns: int
+    mode: str
+
+
+class SessionStore:
+    """Appends run on one thread, in order; `flush` waits for those made so far."""
+
+    def __init__(self, places: Places) -> None:
+        self._folder = places.sessions
+        self._workspace = str(places.workspace)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="caddie-sessions")
+        self._last: Future[None] | None = None
+
+    def create(self) -> Session:
+        now = datetime.now(UTC)
+        session_id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        created = now.isoformat(timespec="seconds")
+        header = {
+            "type": "session",
+            "version": VERSION,
+            "id": session_id,
+            "created": created,
+            "workspace": self._workspace,
+        }
+        self._write(session_id, json.dumps(header, ensure_ascii=False) + "\n")
+        return Session(session_id, created, SessionState(session_id), updated=created)
+
+    def append(self, session_id: str, record: Record) -> None:
+        self._write(session_id, to_line(record))
+
+    async def flush(self) -> None:
+        """Raises: OSError when something could not be written."""
+        if self._last is not None:
+            await asyncio.wrap_future(self._last)
+
+    def open(self, session_id: str) -> tuple[Session, list[str]]:
+        """The session and notices of what was damaged. Raises: SessionNotFound."""
+        path = self._path(session_id)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise SessionNotFound(
+                f"There is no stored session {session_id!r} in this workspace; list them first.", id=session_id
+            ) from None
+        return _replay(session_id, data.decode("utf-8", "replace"), _modified(path))
+
+    def list(self) -> list[Summary]:
+        """Newest first. Reads only the lines that a summary needs."""
+        paths = self._folder.glob("*.jsonl") if self._folder.is_dir() else ()
+        summaries = [_summary(path) for path in paths]
+        return sorted(summaries, key=lambda item: (item.updated, item.id), reverse=True)
+
+    def delete(self, session_id: str) -> None:
+        """Raises: SessionNotFound."""
+        path = self._path(session_id)
+        if not path.exists():
+            raise SessionNotFound(f"There is no stored session {session_id!r} in this workspace.", id=session_id)
+        path.unlink()
+
+    def close(self) -> None:
+        self._writer.shutdown(wait=True)
+
+    def _path(self, session_id: str) -> Path:
+        if not _ID.fullmatch(session_id):
+            raise InvalidInput(f"{session_id!r} is not the id of a session.")
+        return self._folder / f"{session_id}.jsonl"
+
+    def _write(self, session_id: str, line: str) -> None:
+        self._last = self._writer.submit(_append, self._path(session_id), line)
+
+
+def _append(path: Path, line: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as file:
+        if file.tell() and not _ends_with_newline(path):
+            file.write(b"\n")  # an earlier process died in the middle of a line
+        file.write(line.encode("utf-8"))
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _modified(path: Path) -> str:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+
+
+def _replay(session_id: str, text: str, updated: str) -> tuple[Session, list[str]]:
+    session = Session(session_id, updated, SessionState(session_id), updated=updated)
+    damaged: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            _apply_line(session, line)
+        except (ValueError, KeyError, TypeError):
+            damaged.append(number)
+    notices = []
+    if damaged:
+        lines = ", ".join(map(str, damaged[:10]))
+        notices.append(
+            f"{len(damaged)} damaged lines of this session were skipped (line {lines}); the rest is complete."
+        )
+    return session, notices
+
+
+def _apply_line(session: Session, line: str) -> None:
+    if line.startswith('{"type": "session"'):
+        session.created = str(json.loads(line)["created"])
+    elif (record := from_line(line)) is not None:
+        session.apply(record)
+        if isinstance(record, StateChanged):
+            session.state.mode = "plan" if record.mode == "plan" else "agent"
+            session.state.todo = tuple(TodoItem(**item) for item in record.todo)
+
+
+def _summary(path: Path) -> Summary:
+    """Scans lines by their beginning; long message lines are not parsed."""
+    title, created, turns, mode = "", "", 0, "agent"
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            try:
+                if line.startswith('{"type":"turn"'):
+                    turns += 1
+                    title = title or title_of(_record(line, TurnStarted).text)
+                elif line.startswith('{"type":"title"'):
+                    title = _record(line, Titled).title
+                elif line.startswith('{"type":"state"'):
+                    mode = _record(line, StateChanged).mode
+                elif line.startswith('{"type": "session"'):
+                    created = str(json.loads(line)["created"])
+            except (ValueError, KeyError, TypeError):
+                continue
+    updated = _modified(path)
+    return Summary(path.stem, title, created or updated, updated, turns, mode)
+
+
+R = TypeVar("R")
+
+
+def _record(line: str, kind: type[R]) -> R:
+    record = from_line(line)
+    if not isinstance(record, kind):
+        raise TypeError(kind)
+    return record

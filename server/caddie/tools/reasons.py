@@ -1,0 +1,69 @@
+"""Why a tool cannot be called now: one true sentence each, the same wherever the cause appears."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from caddie.tools.catalogue import Catalogue
+from caddie.tools.patterns import spellings
+from caddie.tools.servers import ServerStatus
+from caddie.tools.states import Source
+from caddie.tools.tool import ToolSpec
+
+
+def candidates(specs: Iterable[ToolSpec], name: str) -> tuple[ToolSpec, ...]:
+    """The tools that `name` may mean: one exact wire name, else every tool with that spelling in any case."""
+    wanted = name.strip().casefold()
+    all_specs = tuple(specs)
+    exact = tuple(spec for spec in all_specs if spec.name == name.strip())
+    return exact or tuple(spec for spec in all_specs if wanted in spellings(spec))
+
+
+def nearest_names(specs: Iterable[ToolSpec], name: str, limit: int = 3) -> list[str]:
+    by_spelling = {spelling: spec.name for spec in specs for spelling in spellings(spec)}
+    close = difflib.get_close_matches(name.strip().casefold(), list(by_spelling), n=limit * 3, cutoff=0.6)
+    return list(dict.fromkeys(by_spelling[spelling] for spelling in close))[:limit]
+
+
+def unknown(name: str, suggestions: Sequence[str]) -> str:
+    nearest = f" Nearest: {', '.join(suggestions)}." if suggestions else ""
+    return f"There is no tool named {name!r}.{nearest} Use ToolSearch to find tools."
+
+
+def ambiguous(name: str, specs: Sequence[ToolSpec]) -> str:
+    return f"{name!r} may mean {', '.join(spec.name for spec in specs)}. Call one of them by its full name."
+
+
+def disabled(spec: ToolSpec, source: Source) -> str:
+    return f"{spec.label} is disabled by {source.words}. It stays off until that is changed; use another way."
+
+
+def plan_mode(spec: ToolSpec) -> str:
+    return (
+        f"{spec.label} may change things, and this session is in plan mode, where only reading is allowed. "
+        "Finish the plan and call ExitPlanMode."
+    )
+
+
+def server_not_ready(status: ServerStatus) -> str:
+    why = f": {status.reason}" if status.reason else ""
+    match status.state:
+        case "connecting":
+            return f"The MCP server {status.name} is still connecting{why}; its tools are not known yet."
+        case "needsAuth":
+            return f"The MCP server {status.name} needs you to sign in{why}."
+        case "stopped":
+            return f"The MCP server {status.name} is stopped{why}."
+        case _:
+            return f"The MCP server {status.name} failed{why}."
+
+
+def server_of(name: str, catalogue: Catalogue) -> ServerStatus | None:
+    """The configured server that a name points to: `mcp__git__x`, `git/x`, `git`."""
+    wanted = name.strip().casefold()
+    for status in catalogue.servers:
+        server = status.name.casefold()
+        if wanted == server or wanted.startswith((f"mcp__{server}__", f"{server}/", f"{server}__")):
+            return status
+    return None

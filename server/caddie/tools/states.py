@@ -1,0 +1,114 @@
+"""Is a tool enabled, deferred or disabled, and who decided it? A pure function of the tool and the settings.
+
+First that applies, looking at nearer scopes before farther ones: `disabled`, `deferred`, `enabled`, then the
+tool's own `alwaysLoad`, then the profile. The bridge is enabled while anything is deferred and absent otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from caddie.layers import Layer, Resolved
+from caddie.tools.core_tools import BRIDGE, is_core
+from caddie.tools.patterns import first_match
+from caddie.tools.tool import State, ToolSpec
+
+SourceKind = Literal["setting", "bridge", "masterSwitch", "alwaysLoad", "profile"]
+
+_LISTS: tuple[State, ...] = ("disabled", "deferred", "enabled")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who decided. For `setting`: scope, dotted key, the pattern that matched, and the file that holds it."""
+
+    kind: SourceKind
+    scope: str = ""
+    setting: str = ""
+    pattern: str = ""
+    origin: str = ""
+
+    @property
+    def words(self) -> str:
+        """Who it was, for a person: `the workspace setting tools.disabled ("git_*")`."""
+        match self.kind:
+            case "setting":
+                where = f" in {self.origin}" if self.origin else ""
+                return (
+                    f'the {_SCOPE_WORDS.get(self.scope, self.scope)} setting {self.setting} ("{self.pattern}"){where}'
+                )
+            case "bridge":
+                return "the rule that ToolSearch and ExecuteTool are there while anything is deferred"
+            case "masterSwitch":
+                return "the setting tools.use, which is off"
+            case "alwaysLoad":
+                return "the tool itself (alwaysLoad)"
+            case "profile":
+                return "the profile"
+
+
+_SCOPE_WORDS = {
+    "user": "user",
+    "workspace": "workspace",
+    "editorUser": "editor's user",
+    "editorWorkspace": "editor's workspace",
+    "environment": "environment",
+    "session": "session",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    state: State
+    source: Source
+
+
+def decide_state(spec: ToolSpec, resolved: Resolved) -> Decision:
+    """The state of any tool but the bridge."""
+    if not resolved.settings.tools.use:
+        return Decision("disabled", Source("masterSwitch", setting="tools.use"))
+    for layer in reversed(resolved.layers):
+        if decision := _decided_by(layer, spec):
+            return decision
+    if spec.always_load:
+        return Decision("enabled", Source("alwaysLoad"))
+    profile = resolved.settings.tools.profile
+    is_enabled = profile == "all" or (not spec.server and is_core(spec.name, profile))
+    return Decision("enabled" if is_enabled else "deferred", Source("profile", setting="tools.profile"))
+
+
+def decide_states(specs: Iterable[ToolSpec], resolved: Resolved) -> dict[str, Decision]:
+    """Decisions by wire name, in the order given; the bridge follows from the others."""
+    all_specs = tuple(specs)
+    decisions = {spec.name: decide_state(spec, resolved) for spec in all_specs if spec.name not in BRIDGE}
+    is_needed = any(decision.state == "deferred" for decision in decisions.values())
+    bridge = Decision("enabled" if is_needed else "disabled", Source("bridge"))
+    return {spec.name: decisions.get(spec.name, bridge) for spec in all_specs}
+
+
+def _decided_by(layer: Layer, spec: ToolSpec) -> Decision | None:
+    for state in _LISTS:
+        if (pattern := first_match(_patterns(layer.tree, state), spec)) is not None:
+            return Decision(state, Source("setting", layer.scope, f"tools.{state}", pattern, layer.origin))
+    return None
+
+
+def _patterns(tree: Mapping[str, Any], state: State) -> Iterable[str]:
+    tools = tree.get("tools")
+    patterns = tools.get(state) if isinstance(tools, Mapping) else None
+    return patterns if isinstance(patterns, list | tuple) else ()
+
+
+def changed_lists(tree: Mapping[str, Any], pattern: str, state: State | Literal["default"]) -> dict[State, list[str]]:
+    """The three lists of one scope after `pattern` got `state`; `*` replaces everything that was there."""
+    lists: dict[State, list[str]] = {name: [str(item) for item in _patterns(tree, name)] for name in _LISTS}
+    for name in _LISTS:
+        lists[name] = [] if pattern == "*" else [item for item in lists[name] if item.casefold() != pattern.casefold()]
+    if state != "default":
+        lists[state].append(pattern)
+    return lists
+
+
+NEXT_STATE: dict[State, State] = {"enabled": "disabled", "disabled": "deferred", "deferred": "enabled"}
