@@ -16,7 +16,7 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from caddie.rpc import errors
@@ -28,6 +28,7 @@ SKIP_CAP = 1024 * 1024 * 1024  # a larger announced body is not waited for
 HIGH_WATER = 256 * 1024  # from here on the client counts as slow
 UNREAD_CAP = 256 * 1024 * 1024  # a client that has not read this much will not read any more
 FLUSH_SECONDS = 1.0
+LINGER_SECONDS = 2.0
 _CHUNK = 64 * 1024
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
@@ -106,6 +107,17 @@ class FileLink(Link):
 
     def write(self, data: bytes) -> None:
         self._file.write(data)
+
+
+def run(serving: Coroutine[Any, Any, int]) -> int:
+    """Like `asyncio.run`, but a thread or a handler that will not end cannot keep the process for ever."""
+    runner = asyncio.Runner()
+    code = runner.run(serving)
+    cut = threading.Timer(LINGER_SECONDS, os._exit, (code,))
+    cut.daemon = True  # it also watches over the interpreter's own waiting for threads, after this function
+    cut.start()
+    runner.close()
+    return code
 
 
 async def serve_stdio(make_server: MakeServer) -> int:

@@ -69,6 +69,16 @@ async def test_exit_without_shutdown_is_a_failure() -> None:
         assert await _ended_tidily(client, child) == 1
 
 
+async def test_a_thread_that_never_ends_does_not_keep_the_server() -> None:
+    async with start() as client:
+        client.send(request(1, "test/block"))
+        await client.stderr_has(b"blocking")
+        before = time.monotonic()
+        client.stdin.close()
+        assert (await client.end())[0] == 0
+        assert time.monotonic() - before < 15
+
+
 async def test_exit_is_heard_before_initialize() -> None:
     async with start(initialized=False) as client:
         client.send({"jsonrpc": "2.0", "method": "exit"})
