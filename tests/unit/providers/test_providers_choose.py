@@ -4,11 +4,11 @@ import asyncio
 import json
 import subprocess
 import sys
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 
 import httpx
 import pytest
-from provider_kit import KEY, Server, collect, fixture, request, streamed
+from provider_kit import KEY, Server, collect, fixture, listening, request, streamed
 
 from caddie.errors import ProviderAuth
 from caddie.providers import LocalServer, build_provider, choose_provider
@@ -20,7 +20,6 @@ class Machine:
 
     def __init__(self) -> None:
         self._stack = AsyncExitStack()
-        self._visits: list[asyncio.Task[None]] = []
         self.paths: list[bytes] = []
 
     async def __aenter__(self) -> Machine:
@@ -28,23 +27,16 @@ class Machine:
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
-        await asyncio.gather(*self._visits)
 
     async def listen(self, name: str, body: bytes, *, silent: bool = False) -> LocalServer:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            self._visits.append(asyncio.current_task())  # type: ignore[arg-type]
             self.paths.append((await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0])
             if silent:
                 await reader.read()  # Until the visitor gives up.
             head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
             writer.write(head.encode() + body)
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
 
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        self._stack.callback(server.close)
-        return LocalServer(name, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+        return LocalServer(name, f"{await self._stack.enter_async_context(listening(answer))}/v1")
 
 
 def models(*names: str) -> bytes:

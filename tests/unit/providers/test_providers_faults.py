@@ -6,7 +6,7 @@ from email.utils import format_datetime
 
 import httpx
 import pytest
-from provider_kit import KEY, Server, anthropic, collect, openai_chat
+from provider_kit import KEY, Server, anthropic, collect, listening, openai_chat
 
 from caddie.errors import (
     ContextOverflow,
@@ -167,28 +167,8 @@ async def test_secrets_inside_an_address_are_not_shown() -> None:
     assert "abc" not in raised.message
 
 
-async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
     await reader.read()  # Until the visitor gives up.
-    writer.close()
-
-
-async def test_silence_is_unreachable_and_names_the_setting() -> None:
-    server = await asyncio.start_server(silent, "127.0.0.1", 0)
-    address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    async with asyncio.timeout(10), httpx.AsyncClient(trust_env=False) as client:
-        with pytest.raises(ProviderUnreachable, match="requestTimeout"):
-            await collect(openai_chat(client, base_url=address, idle_timeout=0.1))
-    server.close()
-
-
-async def test_nobody_there_is_unreachable_and_says_what_to_check() -> None:
-    server = await asyncio.start_server(silent, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    server.close()
-    await server.wait_closed()
-    async with asyncio.timeout(10), httpx.AsyncClient(trust_env=False) as client:
-        with pytest.raises(ProviderUnreachable, match=f"Nothing answers at http://127.0.0.1:{port}/v1"):
-            await collect(openai_chat(client, base_url=f"http://127.0.0.1:{port}/v1"))
 
 
 async def half_an_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -197,13 +177,30 @@ async def half_an_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWri
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n"
     writer.write(head + body)
     await writer.drain()
-    writer.close()
+
+
+async def asked_at(address: str, **options: object) -> ProviderError:
+    async with asyncio.timeout(10), httpx.AsyncClient(trust_env=False) as client:
+        with pytest.raises(ProviderError) as caught:
+            await collect(openai_chat(client, base_url=address, **options))
+    return caught.value
+
+
+async def test_silence_is_unreachable_and_names_the_setting() -> None:
+    async with listening(silent) as address:
+        raised = await asked_at(address, idle_timeout=0.1)
+    assert type(raised) is ProviderUnreachable
+    assert "caddie.requestTimeout" in raised.message
+
+
+async def test_nobody_there_is_unreachable_and_says_what_to_check() -> None:
+    async with listening(silent) as address:
+        pass
+    raised = await asked_at(address)
+    assert type(raised) is ProviderUnreachable
+    assert f"Nothing answers at {address}: check that the server runs" in raised.message
 
 
 async def test_a_connection_that_breaks_inside_the_answer_is_a_truncated_stream() -> None:
-    server = await asyncio.start_server(half_an_answer, "127.0.0.1", 0)
-    address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    async with asyncio.timeout(10), httpx.AsyncClient(trust_env=False) as client:
-        with pytest.raises(StreamTruncated):
-            await collect(openai_chat(client, base_url=address))
-    server.close()
+    async with listening(half_an_answer) as address:
+        assert type(await asked_at(address)) is StreamTruncated
