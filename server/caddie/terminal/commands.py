@@ -1,0 +1,195 @@
+"""The slash commands: what each asks the server, and how its answer looks."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from caddie.protocol.chat import SessionInfo, SessionListResult, SessionOpenResult, TranscriptItem
+from caddie.protocol.mcp import ServersResult
+from caddie.protocol.tools import ExplainResult, SearchResult, ToolInfo, ToolsListResult
+from caddie.terminal.text import amount, fit, one_line
+from caddie.terminal.turn import Answer
+from caddie.terminal.view import ACCENT, DIM, WAITING, WRONG, columns, item, notice, said
+
+STATES = {"enabled": "✓", "deferred": "◐", "disabled": "✗"}
+_SERVER_MARKS = {
+    "ready": ("✓", "green"),
+    "connecting": ("◐", ACCENT),
+    "failed": ("✗", WRONG),
+    "needsAuth": ("!", WAITING),
+    "stopped": ("◌", DIM),
+}
+_RESUMED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    name: str
+    argument: str
+    does: str
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.argument}".rstrip()
+
+
+COMMANDS = (
+    Command("help", "", "this list"),
+    Command("tools", "", "every tool: ✓ enabled, ◐ deferred, ✗ disabled"),
+    Command("search", "QUERY", "what the model would find"),
+    Command("explain", "TOOL", "why a tool is as it is"),
+    Command("servers", "", "the MCP servers and their status"),
+    Command("sessions", "", "earlier conversations in this folder"),
+    Command("resume", "N", "go on with one of them"),
+    Command("new", "", "begin a new conversation"),
+    Command("plan", "", "read and plan only; nothing is changed"),
+    Command("agent", "", "back to doing things"),
+    Command("quit", "", "leave (Ctrl-D does too)"),
+)
+_KEYS = (
+    ("Alt-Enter", "a new line"),
+    ("↑", "edit the last message"),
+    ("Tab", "next hint · Enter takes it · Esc hides them"),
+    ("Ctrl-C", "stops the turn; twice in an empty line leaves"),
+)
+
+
+def parse(text: str) -> tuple[str, str] | None:
+    """`/search late invoices` → (`search`, `late invoices`); None for a message. A path such as `/etc/hosts` is one."""
+    first, _, rest = text.strip().partition(" ")
+    if not first.startswith("/") or "/" in first[1:] or not first[1:].isalpha() or "\n" in text.strip():
+        return None
+    return first[1:].lower(), rest.strip()
+
+
+def unknown(name: str) -> Text:
+    near = difflib.get_close_matches(name, [command.name for command in COMMANDS], n=1, cutoff=0.6)
+    hint = f"; did you mean /{near[0]}?" if near else "; /help lists them"
+    return notice("warning", f"There is no command /{name}{hint}")
+
+
+def complete(text: str) -> tuple[str, list[Command]]:
+    """The text as far as it is certain, and the commands it may become."""
+    if not text.startswith("/") or " " in text:
+        return text, []
+    fits = [command for command in COMMANDS if command.name.startswith(text[1:].lower())]
+    if not fits:
+        return text, []
+    certain = "/" + _common([command.name for command in fits])
+    return (certain + (" " if fits[0].argument else "") if len(fits) == 1 else certain), fits
+
+
+def _common(names: list[str]) -> str:
+    """The letters all names begin with."""
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in same)
+
+
+def help_text(width: int) -> RenderableType:
+    rows = [("", command.usage, command.does) for command in COMMANDS]
+    return columns([*rows, *(("", key, does) for key, does in _KEYS)], width)
+
+
+def tools(result: ToolsListResult, width: int) -> RenderableType:
+    totals = result.totals
+    summary = (
+        f"{totals.enabled} ✓  {totals.deferred} ◐  {totals.disabled} ✗   "
+        f"{amount(totals.tokens_in_prompt)} of {amount(totals.tokens_total)} tokens   profile {result.profile}"
+    )
+    ordered = sorted(result.tools, key=lambda tool: (tool.server is not None, tool.server or "", tool.label.lower()))
+    groups = [_tool_group(server, list(group), width) for server, group in groupby(ordered, lambda tool: tool.server)]
+    return Group(*groups, Text(summary, style=DIM))
+
+
+def _tool_group(server: str | None, group: list[ToolInfo], width: int) -> RenderableType:
+    head = Text.assemble((one_line(server or "Built-in"), "bold"), (f"   {len(group)} tools", DIM))
+    rows = [(STATES[tool.state], one_line(tool.label), tool.description) for tool in group]
+    return Group(head, columns(rows, width), Text(" "))
+
+
+def search(query: str, result: SearchResult, width: int) -> RenderableType:
+    lines: list[RenderableType] = []
+    for hit in result.hits:
+        head = Text.assemble((f"{hit.score:.2f}  ", DIM), (one_line(hit.label), "bold"))
+        head.append(f"  {one_line(hit.server)}" if hit.server else "", DIM)
+        head.append("  " + one_line(hit.description))
+        head.truncate(width, overflow="ellipsis")
+        lines += [head, Text(fit("      " + one_line("; ".join(hit.reasons)), width), style=DIM)]
+    if result.nothing_fits or not result.hits:
+        lines.append(Text(f"Nothing fits {query!r} well; other words, or a task in a sentence, may."))
+    if result.total > len(result.hits):
+        lines.append(Text(f"{result.total - len(result.hits)} more matched.", style=DIM))
+    if result.unknown:
+        lines.append(notice("warning", f"No tool is called {', '.join(result.unknown)}."))
+    for trouble in (*result.pending_servers, *result.failed_servers):
+        reason = f": {trouble.reason}" if trouble.reason else ""
+        lines.append(notice("warning", f"{trouble.name} is {trouble.status}, its tools may be missing{reason}"))
+    return Group(*lines)
+
+
+def explain(result: ExplainResult) -> RenderableType:
+    first, *rest = result.sentences or [f"No tool is called {result.tool!r}."]
+    lines = [Text(one_line(first), style="bold"), *(Text(one_line(sentence)) for sentence in rest)]
+    if result.suggestions:
+        lines.append(Text("Near: " + ", ".join(map(one_line, result.suggestions)), style=DIM))
+    return Group(*lines)
+
+
+def servers(result: ServersResult) -> RenderableType:
+    lines: list[RenderableType] = []
+    for server in result.servers:
+        mark, style = _SERVER_MARKS[server.status]
+        count = f" · {server.tools} tools" if server.tools else ""
+        line = Text.assemble((mark, style), " ", (one_line(server.name), "bold"), (f"   {server.status}{count}", DIM))
+        lines.append(line.append(f"   {one_line(server.reason)}" if server.reason else ""))
+    lines += [notice("warning", words) for words in result.notices]
+    return Group(*lines) if lines else Text("No MCP server is configured (setting mcp.servers, or .mcp.json here).")
+
+
+def sessions(result: SessionListResult, width: int) -> RenderableType:
+    if not result.sessions:
+        return Text("No earlier conversation in this folder.")
+    rows = [(str(at), _session_line(info)) for at, info in enumerate(result.sessions, 1)]
+    lines = [Text.assemble((number.rjust(3), ACCENT), f"  {line}") for number, line in rows]
+    for line in lines:
+        line.truncate(width, overflow="ellipsis")
+    return Group(*lines, Text("/resume N goes on with one", style=DIM))
+
+
+def _session_line(info: SessionInfo) -> str:
+    turns = "1 turn" if info.turns == 1 else f"{info.turns} turns"
+    return f"{info.updated[:16].replace('T', ' ')}  {one_line(info.title)}  · {turns}"
+
+
+def transcript(result: SessionOpenResult, width: int) -> RenderableType:
+    """The end of a conversation, as it looked."""
+    lines: list[RenderableType] = [Text(f"Going on with: {one_line(result.session.title)}", style="bold")]
+    items = [thing for thing in result.transcript if thing.kind != "thinking"]
+    if len(items) > _RESUMED:
+        lines.append(Text(f"… {len(items) - _RESUMED} earlier", style=DIM))
+    for thing in items[-_RESUMED:]:
+        if thing.call is not None:
+            lines.append(item(thing.call, width))
+        elif thing.text:
+            lines += [Text(" "), _spoken(thing, width)]
+    return Group(*lines, *_damages(result.notices))
+
+
+def _spoken(thing: TranscriptItem, width: int) -> RenderableType:
+    text = thing.text or ""
+    match thing.kind:
+        case "user":
+            return said(text)
+        case "notice":
+            return notice("info", text)
+    return item(Answer(text), width)
+
+
+def _damages(notices: Iterable[str]) -> list[RenderableType]:
+    return [notice("warning", words) for words in notices]

@@ -1,0 +1,105 @@
+"""Runs the slash commands: one request each, the answer printed."""
+
+from __future__ import annotations
+
+from caddie.protocol import methods
+from caddie.protocol.base import Empty, Message
+from caddie.protocol.chat import Mode, SessionListResult, SessionOpenResult, SessionParams
+from caddie.protocol.mcp import ServersResult
+from caddie.protocol.methods import Method
+from caddie.protocol.tools import (
+    ExplainParams,
+    ExplainResult,
+    SearchParams,
+    SearchResult,
+    ToolsListParams,
+    ToolsListResult,
+)
+from caddie.terminal import commands
+from caddie.terminal.client import RpcError, ServerGone
+from caddie.terminal.desk import Desk
+from caddie.terminal.link import Link
+from caddie.terminal.printer import Printer
+
+_NEEDS = {"search": "/search late invoices", "explain": "/explain WebFetch", "resume": "/resume 1, after /sessions"}
+
+
+class Errands:
+    def __init__(self, desk: Desk, printer: Printer, link: Link) -> None:
+        self._desk, self._printer, self._link = desk, printer, link
+        self._sessions: list[str] = []
+
+    async def run(self, name: str, argument: str) -> None:
+        if name in _NEEDS and not argument:
+            self._printer.notice("warning", f"/{name} needs an argument, for example {_NEEDS[name]}.")
+            return
+        try:
+            await self._run(name, argument)
+        except RpcError as error:
+            self._printer.notice("error", error.message)
+        except (ServerGone, OSError):
+            self._printer.notice("error", f"/{name} needs the server, and it is not running; a message starts it.")
+
+    async def _run(self, name: str, argument: str) -> None:
+        width = self._printer.pen.width
+        match name:
+            case "help":
+                self._printer.show(commands.help_text(width))
+            case "tools":
+                listed = await self._ask(methods.TOOLS_LIST, ToolsListParams(session_id=self._desk.session_id))
+                self._printer.show(commands.tools(ToolsListResult.model_validate(listed), width))
+            case "search":
+                params = SearchParams(query=argument, session_id=self._desk.session_id, limit=None)
+                found = SearchResult.model_validate(await self._ask(methods.TOOLS_SEARCH, params))
+                self._printer.show(commands.search(argument, found, width))
+            case "explain":
+                why = ExplainParams(tool=argument, session_id=self._desk.session_id)
+                explained = ExplainResult.model_validate(await self._ask(methods.TOOLS_EXPLAIN, why))
+                self._printer.show(commands.explain(explained))
+            case "servers":
+                servers = ServersResult.model_validate(await self._ask(methods.MCP_LIST, Empty()))
+                self._printer.show(commands.servers(servers))
+            case "sessions":
+                self._printer.show(commands.sessions(await self._list_sessions(), width))
+            case "resume":
+                await self._resume(argument)
+            case "new":
+                self._desk.session_id = None
+                self._printer.notice("info", "A new conversation.")
+            case "plan" | "agent":
+                self._set_mode("plan" if name == "plan" else "agent")
+            case _:
+                self._printer.show(commands.unknown(name))
+
+    def _set_mode(self, mode: Mode) -> None:
+        self._desk.mode = mode
+        words = {"plan": "Plan mode: read and plan, nothing is changed. /agent goes back.", "agent": "Agent mode."}
+        self._printer.notice("info", words[mode])
+
+    async def _list_sessions(self) -> SessionListResult:
+        result = SessionListResult.model_validate(await self._ask(methods.SESSION_LIST, Empty()))
+        self._sessions = [info.session_id for info in result.sessions]
+        return result
+
+    async def _resume(self, argument: str) -> None:
+        """A number counts in the list that was shown last."""
+        if not self._sessions:
+            await self._list_sessions()
+        if argument.isdigit() and 1 <= int(argument) <= len(self._sessions):
+            await self.open(self._sessions[int(argument) - 1])
+        elif argument in self._sessions:
+            await self.open(argument)
+        else:
+            words = f"There is no conversation {argument!r}; /sessions lists {len(self._sessions)}."
+            self._printer.notice("warning", words)
+
+    async def open(self, session_id: str) -> None:
+        """Raises: RpcError, ServerGone, OSError."""
+        opened = await self._ask(methods.SESSION_OPEN, SessionParams(session_id=session_id))
+        result = SessionOpenResult.model_validate(opened)
+        self._desk.session_id, self._desk.mode = result.session.session_id, result.session.mode
+        self._printer.show(commands.transcript(result, self._printer.pen.width))
+
+    async def _ask(self, method: Method, params: Message) -> object:
+        client = await self._link.client()
+        return await client.request(method.name, params.wire())
