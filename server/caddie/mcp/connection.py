@@ -115,6 +115,7 @@ class Connection:
         except BaseExceptionGroup as group:
             ending = self._explain(_first(group))
         except (Exception, asyncio.CancelledError) as error:  # the SDK's task groups raise and cancel as they like
+            logger.debug("MCP server %r: the connection ended", self._endpoint.name, exc_info=True)
             ending = self._explain(error)
         finally:
             self.ended.set_result(ending)
@@ -124,6 +125,8 @@ class Connection:
         from mcp_types import Implementation
 
         server = self._endpoint.server
+        if not server.command and not server.url:
+            raise ServerFailed(f"has neither a command nor a url; set one in mcp.servers.{self._endpoint.name}")
         async with asyncio.timeout(server.timeout) as deadline:
             client = Client(
                 self._transport(),

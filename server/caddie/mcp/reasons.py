@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from urllib.parse import urlsplit
 
 from caddie.settings import McpServer
 
@@ -20,6 +22,8 @@ def secrets_of(server: McpServer) -> tuple[str, ...]:
     """Configured values that must not be repeated; `PORT=8080` is none, `API_KEY=abc` is one."""
     values = [*_secret_values(server.env), *_secret_values(server.headers)]
     values += [value.split(" ", 1)[1] for value in server.headers.values() if " " in value]
+    values += [value for value in _secret_args(server.args) if len(value) >= _SHORT_SECRET]
+    values += [part for part in (urlsplit(server.url).query, urlsplit(server.url).password) if part]
     return tuple(sorted(set(values), key=len, reverse=True))
 
 
@@ -27,6 +31,14 @@ def _secret_values(pairs: Mapping[str, str]) -> Iterable[str]:
     for key, value in pairs.items():
         if len(value) >= _LONG_VALUE or (len(value) >= _SHORT_SECRET and _SECRET_KEY.search(key)):
             yield value
+
+
+def _secret_args(args: Sequence[str]) -> Iterable[str]:
+    """`--api-key=x` and `--api-key x`."""
+    for flag, following in pairwise((*args, "")):
+        name, _, value = flag.partition("=")
+        if name.startswith("-") and _SECRET_KEY.search(name):
+            yield value or following
 
 
 def clean(text: str, secrets: Iterable[str]) -> str:

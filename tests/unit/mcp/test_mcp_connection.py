@@ -92,7 +92,7 @@ async def test_a_call_over_its_time_is_cancelled_at_the_server_and_says_which_se
     bench: Bench, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    await bench.connect(patient=fixture_server("patient.py", log, timeout=1.5))
+    await bench.connect(patient=fixture_server("patient.py", log, timeout=4))
     result = await bench.call("patient", "wait")
     assert result.is_error
     assert "mcp.servers.patient.timeout" in result.text
