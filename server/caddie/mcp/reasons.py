@@ -23,7 +23,7 @@ def secrets_of(server: McpServer) -> tuple[str, ...]:
     values = [*_secret_values(server.env), *_secret_values(server.headers)]
     values += [value.split(" ", 1)[1] for value in server.headers.values() if " " in value]
     values += [value for value in _secret_args(server.args) if len(value) >= _SHORT_SECRET]
-    values += [part for part in (urlsplit(server.url).query, urlsplit(server.url).password) if part]
+    values += _url_secrets(server.url)
     return tuple(sorted(set(values), key=len, reverse=True))
 
 
@@ -31,6 +31,14 @@ def _secret_values(pairs: Mapping[str, str]) -> Iterable[str]:
     for key, value in pairs.items():
         if len(value) >= _LONG_VALUE or (len(value) >= _SHORT_SECRET and _SECRET_KEY.search(key)):
             yield value
+
+
+def _url_secrets(url: str) -> list[str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return []
+    return [part for part in (parts.query, parts.password) if part]
 
 
 def _secret_args(args: Sequence[str]) -> Iterable[str]:

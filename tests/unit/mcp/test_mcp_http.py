@@ -96,6 +96,11 @@ async def test_a_server_that_forgot_the_session_is_connected_anew(bench: Bench, 
     assert (await bench.call("web", "greet")).text == "hello"
 
 
+async def test_a_malformed_address_is_a_failure_with_a_reason(bench: Bench) -> None:
+    await bench.connect(web=at("http://["))
+    assert bench.status("web").reason.startswith("the connection failed: ")
+
+
 async def test_an_address_where_nobody_answers_is_a_failure_that_is_tried_again(bench: Bench) -> None:
     await bench.connect(web=at("http://127.0.0.1:9/mcp"))
     assert bench.status("web").state == "failed"
