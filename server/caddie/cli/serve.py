@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import gc
 import logging
 import sys
@@ -17,10 +16,10 @@ def serve(args: argparse.Namespace) -> int:
     for name in ("pygls", "httpx", "httpcore", "mcp"):  # they log whole messages
         logging.getLogger(name).setLevel(logging.WARNING)
     from caddie.rpc.app import create_server
-    from caddie.rpc.loop import serve_stdio, serve_tcp
+    from caddie.rpc.loop import run, serve_stdio, serve_tcp
 
     gc.freeze()
     gc.enable()
     if args.tcp is not None:
-        return asyncio.run(serve_tcp(create_server, args.tcp))
-    return asyncio.run(serve_stdio(create_server))
+        return run(serve_tcp(create_server, args.tcp))
+    return run(serve_stdio(create_server))
