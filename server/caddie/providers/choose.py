@@ -61,9 +61,11 @@ async def choose_provider(
         why = f"The setting caddie.baseUrl names a server; it is spoken to as {name}."
         return await _named(settings, name, environ, client, why)
     for name in _BY_KEY:
-        key_name = settings.api_key_env or PROVIDERS[name].key_name
+        key_name = PROVIDERS[name].key_name
         if environ.get(key_name, "").strip():
-            return await _named(settings, name, environ, client, f"A key for {name} is in {key_name}.")
+            # A key of the person's own naming says nothing about whose it is, so it goes to none of these.
+            own = settings.model_copy(update={"api_key_env": ""})
+            return await _named(own, name, environ, client, f"A key for {name} is in {key_name}.")
     return await _local(settings, environ, client, local_servers)
 
 

@@ -93,6 +93,12 @@ async def test_a_chosen_model_wins_over_the_default(client: httpx.AsyncClient) -
     assert choice.model == "mine"
 
 
+async def test_a_key_of_ones_own_naming_is_not_sent_to_a_guessed_provider(client: httpx.AsyncClient) -> None:
+    environ = {"MY_KEY": "mine", "XAI_API_KEY": "theirs"}
+    choice = await choose_provider(Settings(apiKeyEnv="MY_KEY"), environ, client, local_servers=())
+    assert (choice.provider.name, "XAI_API_KEY" in choice.why) == ("xai", True)
+
+
 @pytest.mark.parametrize(
     ("base_url", "name"),
     [
