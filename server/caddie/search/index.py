@@ -28,6 +28,7 @@ class Ranking:
     hits: tuple[Hit, ...]
     total: int
     nothing_fits: bool
+    missing: tuple[str, ...] = ()
 
 
 class SearchIndex(Protocol):

@@ -1,0 +1,162 @@
+"""What does a question ask for: which terms, how heavy each, which of them required?
+
+The words of the query are set against the words of the index here: neighbours joined ("file system" = filesystem),
+unknown words taken apart (filesystem = "file system") or replaced by what they nearly are (typos).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from caddie.search.analysis import Term, fold, stem, terms
+from caddie.search.stop_words import QUERY_STOP_WORDS, SMALL_TALK
+
+MAX_QUERY_CHARS = 2_000
+MAX_QUERY_TERMS = 96
+MIN_TYPO_LENGTH = 4
+MIN_TYPO_SIMILARITY = 0.5
+MAX_TYPO_TERMS = 3
+JOINED_WEIGHT = 0.5
+SPLIT_WEIGHT = 0.4
+KNOWN_SPLIT_WEIGHT = 0.2
+MIN_HALF_LENGTH = 4
+PART_WEIGHT = 0.3
+"""Of "Postgre" and "SQL" in a question about PostgreSQL, when tools know the whole word."""
+NUMBER_WEIGHT = 0.5
+"""Numbers are arguments more often than they are topics."""
+
+_REQUIRED = re.compile(r"(?<!\S)\+([^\s+]\S*)")
+
+Frequency = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """`extra` terms add to a score but are not missed when absent; `unknown` ones are in no tool and only count
+    as something the question asked for in vain."""
+
+    text: str
+    weight: float
+    word: str
+    extra: bool = False
+    unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    terms: tuple[QueryTerm, ...]
+    required: tuple[tuple[str, tuple[str, ...]], ...]
+    """Each `+word` as written, with the terms that a tool must hold."""
+
+
+class Trigrams:
+    """Known words by their groups of three letters, for words that nobody wrote that way."""
+
+    def __init__(self) -> None:
+        self._words: defaultdict[str, set[str]] = defaultdict(set)
+
+    def add(self, words: Iterable[str]) -> None:
+        for word in filter(_can_be_misspelt, words):
+            for gram in _grams(word):
+                self._words[gram].add(word)
+
+    def remove(self, words: Iterable[str]) -> None:
+        for word in filter(_can_be_misspelt, words):
+            for gram in _grams(word):
+                self._words[gram].discard(word)
+
+    def nearest(self, word: str) -> list[tuple[float, str]]:
+        """(similarity, known word), most similar first."""
+        if not _can_be_misspelt(word):
+            return []
+        grams = _grams(word)
+        shared: defaultdict[str, int] = defaultdict(int)
+        for gram in grams:
+            for candidate in self._words.get(gram, ()):
+                shared[candidate] += 1
+        least = MIN_TYPO_SIMILARITY * len(grams) / 2
+        likely = (c for c, n in shared.items() if n >= least and c[0] == word[0])
+        rated = ((2 * shared[c] / (len(grams) + len(_grams(c))), c) for c in likely)
+        best = sorted((r for r in rated if r[0] >= MIN_TYPO_SIMILARITY), key=lambda r: (-r[0], r[1]))
+        return best[:MAX_TYPO_TERMS]
+
+
+def _can_be_misspelt(word: str) -> bool:
+    return len(word) >= MIN_TYPO_LENGTH and word.isalpha() and ord(word[0]) < 0x530
+
+
+def _grams(word: str) -> set[str]:
+    padded = f"^{word}$"
+    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
+def parse(text: str, frequency: Frequency, trigrams: Trigrams) -> Query:
+    text = text[:MAX_QUERY_CHARS]
+    required = tuple(_required(text))
+    plain = list(terms(_REQUIRED.sub(r" \1", text), join_neighbours=True, stop_words=QUERY_STOP_WORDS))
+    if not required and all(term.word in SMALL_TALK for term in plain):
+        return Query((), required)
+    found: dict[str, QueryTerm] = {}
+    counts: defaultdict[str, int] = defaultdict(int)
+    for term in plain:
+        counts[term.text] += 1
+    for term in plain:
+        if len(found) >= MAX_QUERY_TERMS:
+            break
+        for candidate in _candidates(term, frequency, trigrams):
+            weight = candidate.weight * (1 + math.log(counts[term.text]))
+            known = found.get(candidate.text)
+            if known is None or (known.extra, -known.weight) > (candidate.extra, -weight):
+                found[candidate.text] = QueryTerm(
+                    candidate.text, weight, candidate.word, candidate.extra, candidate.unknown
+                )
+    return Query(tuple(found[text] for text in sorted(found)), required)
+
+
+def _candidates(term: Term, frequency: Frequency, trigrams: Trigrams) -> Iterator[QueryTerm]:
+    known = frequency(term.text) > 0
+    weight = term.weight * (NUMBER_WEIGHT if term.text.isdigit() else 1.0)
+    if term.joined:
+        if known:
+            yield QueryTerm(term.text, JOINED_WEIGHT, term.word, extra=True)
+        return
+    if term.part_of and frequency(whole := stem(term.part_of)):
+        yield QueryTerm(whole, weight, term.part_of)
+        if known:
+            yield QueryTerm(term.text, PART_WEIGHT, term.word, extra=True)
+        return
+    if known:
+        yield QueryTerm(term.text, weight, term.word)
+        yield from _apart(term, KNOWN_SPLIT_WEIGHT, frequency)
+        return
+    yield QueryTerm(term.text, weight, term.word, unknown=True)
+    apart = tuple(_apart(term, SPLIT_WEIGHT, frequency))
+    yield from apart
+    for similarity, near in () if apart else trigrams.nearest(term.text):
+        yield QueryTerm(near, weight * similarity, term.word, extra=True)
+
+
+def _apart(term: Term, weight: float, frequency: Frequency) -> Iterator[QueryTerm]:
+    for half in _halves(term.word, frequency):
+        yield QueryTerm(half, weight, term.word, extra=True)
+
+
+def _halves(word: str, frequency: Frequency) -> tuple[str, ...]:
+    """The two known words that `word` consists of; the split whose rarer half is most common wins."""
+    if not _can_be_misspelt(word):
+        return ()
+    splits = ((stem(word[:at]), stem(word[at:])) for at in range(MIN_HALF_LENGTH, len(word) - MIN_HALF_LENGTH + 1))
+    rated = [(min(map(frequency, halves)), halves) for halves in splits]
+    most, halves = max(rated, default=(0, ()))
+    return halves if most else ()
+
+
+def _required(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for match in _REQUIRED.finditer(text):
+        wanted = tuple(term.text for term in terms(match[1]) if not term.joined and term.weight == 1.0)
+        if wanted:
+            yield fold(match[1]), wanted
