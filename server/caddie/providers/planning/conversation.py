@@ -16,7 +16,8 @@ Language = Literal["en", "zh"]
 # The blocks that the house itself adds stand on lines of their own.
 _BLOCK = re.compile(r"^[ \t]*<([a-z]+(?:-[a-z]+)+|mode|attachment)\b[^>]*>(.*?)</\1>[ \t]*$", re.DOTALL | re.MULTILINE)
 _STEP = re.compile(
-    r"\s*(?:[,;，；。]\s*)?(?:\band then\b|[,;]\s*then\b|\. then\b|然后再?|接着|之后再)\s*[,，]?\s*", re.IGNORECASE
+    r"\s{0,4}(?:[,;，；。]\s{0,4})?(?:\band then\b|[,;]\s*then\b|\. then\b|然后再?|接着|之后再)\s*[,，]?\s*",
+    re.IGNORECASE,
 )
 _WORKSPACE = re.compile(r"^\W*Workspace:\s*`?(.+?)`?\s*$", re.MULTILINE)
 _HAN, _KANA = re.compile(r"[一-鿿]"), re.compile(r"[぀-ヿ]")
@@ -74,7 +75,7 @@ def read_turn(request: ModelRequest) -> Turn:
         request.messages[start : start + 1],
         request.messages[start + 1 :],
     )
-    text = _person_text(opening[0]) if opening else ""
+    text = _with_question(_person_text(opening[0]), before) if opening else ""
     workspace = _WORKSPACE.search(request.system)
     return Turn(
         request=text,
@@ -119,6 +120,19 @@ def _opens_turn(message: Message) -> bool:
 def _person_text(message: Message) -> str:
     texts = (_BLOCK.sub("", part.text).strip() for part in message.parts if isinstance(part, Text))
     return "\n".join(text for text in texts if text)
+
+
+_ANSWER = re.compile(r"\s*(?:--)?[\w-]+\s*[=:](?!//)\s*\S.*|\s*(?:\"[^\"]+\"|`[^`]+`|“[^”]+”|'[^']+')\s*", re.DOTALL)
+_ASKED = re.compile(r"but your message does not say|但消息中缺少")
+
+
+def _with_question(text: str, before: tuple[Message, ...]) -> str:
+    """A bare value after "your message does not say" completes the request that lacked it."""
+    last = before[-1] if before else None
+    if last is None or last.role != "assistant" or not _ASKED.search(last.text) or not _ANSWER.fullmatch(text):
+        return text
+    opened = next((message for message in reversed(before) if _opens_turn(message)), None)
+    return f"{_person_text(opened)} {text}" if opened else text
 
 
 def _blocks(messages: tuple[Message, ...], name: str) -> Iterator[str]:

@@ -107,7 +107,7 @@ _FACT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _VERB = re.compile(
-    r"\s+(?:is|are|was|were|has|have|had|lives?|works?|uses?|likes?|prefers?|needs?|runs?|means?|must|should|can|will|starts?|"
+    r"\s{1,4}(?:is|are|was|were|has|have|had|lives?|works?|uses?|likes?|prefers?|needs?|runs?|means?|must|should|can|will|starts?|"
     r"ends?|owns?|wants?|belongs?|knows?|speaks?|goes|comes|happens?)\b|(?<=[^\s])(?=是|在|喜欢|住|需要|使用|叫|有)",
     re.IGNORECASE,
 )

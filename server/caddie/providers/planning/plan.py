@@ -22,6 +22,7 @@ from caddie.providers.planning.values import Values, read_values
 from caddie.providers.planning.words import query_of
 
 MAX_CALLS = 4
+MAX_CHARACTERS = 2_000  # rules read requests, not documents
 _BRIDGE = ("ToolSearch", "ExecuteTool")
 _SURE = 1.8  # a tool that is at hand goes before a search only when its name is nearly said
 
@@ -69,9 +70,11 @@ def plan(request: ModelRequest) -> Call | Say:
 
 
 def _decide(turn: Turn, tools: Mapping[str, ToolDefinition]) -> _Next | str:
-    values = read_values(turn.step.strip())
+    values = read_values(turn.step.strip()[:MAX_CHARACTERS])
     if turn.exchanges and turn.exchanges[-1].is_search:
         return _after_search(turn, tools, values)
+    if len(turn.request) > MAX_CHARACTERS:
+        return wording.say("long", turn.language, limit=MAX_CHARACTERS)
     if turn.picked:
         return _from_pick(turn, tools, values)
     if name := named_tool(values, tools.keys() - {*_BRIDGE}, turn.deferred):

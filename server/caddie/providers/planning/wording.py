@@ -34,6 +34,11 @@ _SAYINGS: dict[str, dict[Language, str]] = {
         "Try: {examples}.",
         "zh": "这需要语言模型，而现在没有连接。没有它时，我可以查找并运行你的工具。例如：{examples}。",
     },
+    "long": {
+        "en": "A message of more than {limit} characters needs a language model, and none is connected. "
+        "Nothing was run.",
+        "zh": "超过 {limit} 个字符的消息需要语言模型，而现在没有连接。没有运行任何工具。",
+    },
     "examples": {
         "en": '"read README.md", "list the Python files under src", "search for TODO"',
         "zh": "“读取 README.md”、“列出 src 下的 Python 文件”、“搜索 TODO”",
