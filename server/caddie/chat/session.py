@@ -6,10 +6,10 @@ Append-only. Each change is a `Record`, which the store writes as it happens and
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from caddie.chat.messages import Message, Part, Text, ToolAnswer, ToolDefinition, Usage
+from caddie.chat.messages import Message, Part, Text, Thinking, ToolAnswer, ToolDefinition, Usage
 from caddie.tools.call import CallUpdate
 from caddie.tools.context import SessionState
 from caddie.tools.tool import TextContent
@@ -20,11 +20,13 @@ NO_ANSWER = "[No answer was received.]"
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """What every request of the session begins with; built when the first one leaves."""
+    """What every request of the session begins with. Built when the first one leaves, and anew for another model,
+    whose cache begins anew anyway; `model` is "provider/model"."""
 
     system: str
     tools: tuple[ToolDefinition, ...]
     deferred: tuple[str, ...]
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +97,13 @@ class Session:
     records: list[Record] = field(default_factory=list)
     turns: int = 0
     is_running: bool = False
+    foreign: int = 0  # so many messages at the beginning were written for other models
 
     def apply(self, record: Record) -> None:
         """The one place where a record changes a session, live and on replay."""
         match record:
             case Prefix():
+                self.foreign = len(self.messages)
                 self.prefix = record
                 self.told = Told(record.deferred, (), (), self.told.mode)
             case Said():
@@ -113,6 +117,11 @@ class Session:
                 self.title = self.title or title_of(text)
         if isinstance(record, TurnStarted | Said | Called | StateChanged | TurnEnded):
             self.records.append(record)
+
+    def history(self) -> tuple[Message, ...]:
+        """What is sent. Thinking is bound to the model that thought it, so other models' is left out."""
+        own = self.messages[self.foreign :]
+        return (*map(_without_thinking, self.messages[: self.foreign]), *own)
 
     def repair(self, note: str) -> tuple[Message, ...]:
         """Messages that make the history valid again: every call answered, the assistant's word last."""
@@ -132,6 +141,12 @@ def unanswered(message: Message, answers: Iterable[ToolAnswer]) -> list[Part]:
     by_id = {answer.tool_use_id: answer for answer in answers}
     missing = (TextContent("This call was stopped before it finished; its effect is unknown."),)
     return [by_id.get(call.id) or ToolAnswer(call.id, call.name, missing, is_error=True) for call in message.tool_uses]
+
+
+def _without_thinking(message: Message) -> Message:
+    if not any(isinstance(part, Thinking) for part in message.parts):
+        return message
+    return replace(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
 
 
 def title_of(text: str) -> str:

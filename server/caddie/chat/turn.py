@@ -170,9 +170,10 @@ class Turn:
             self._session.state.mode = self._turn.mode
             self._record_state()
             self._emit(ModeChanged(self._turn.mode))
-        is_first = self._session.prefix is None
+        speaks_with = f"{self._provider.name}/{self._model}"
+        is_first = self._session.prefix is None or self._session.prefix.model != speaks_with
         if is_first:
-            self._record(self._toolbox.prefix(self._session))
+            self._record(replace(self._toolbox.prefix(self._session), model=speaks_with))
         await self._flush()
         ready = hints.result() if hints.done() and not hints.exception() else ()
         self._say(Message("user", (*self._news(is_first), *self._hint_blocks(ready), *self._own_words())))
@@ -268,7 +269,7 @@ class Turn:
         prefix = self._session.prefix
         assert prefix is not None  # _open recorded it
         request = ModelRequest(
-            self._model, prefix.system, prefix.tools, tuple(self._session.messages), self._session.id
+            self._model, prefix.system, prefix.tools, self._session.history(), self._session.id
         )
         async with aclosing(self._provider.stream(request)) as events:  # type: ignore[type-var]  # an async generator
             async for event in events:

@@ -31,7 +31,9 @@ def rules_of(args: argparse.Namespace) -> dict[str, Any]:
 async def _ask(args: argparse.Namespace) -> int:
     message = sys.stdin.read() if args.message == "-" else args.message
     door = QuietDoor(workspace_trusted=True if args.trust else None)
-    async with opened(args.workspace, trust=args.trust, wait=args.wait, door=door, session=rules_of(args)) as engine:
+    async with opened(
+        args.workspace, trust=args.trust, wait=args.wait, door=door, session=rules_of(args), warm=True
+    ) as engine:
         report = _Report(args.json)
         if missing := _missing_servers(engine, args.require):
             return report.end(MISSING_SERVER, missing)

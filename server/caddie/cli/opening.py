@@ -20,14 +20,20 @@ from caddie.layers import Layer
 
 @contextlib.asynccontextmanager
 async def opened(
-    workspace: Path, *, trust: bool, wait: float, door: Door | None = None, session: dict[str, Any] | None = None
+    workspace: Path,
+    *,
+    trust: bool,
+    wait: float,
+    door: Door | None = None,
+    session: dict[str, Any] | None = None,
+    warm: bool = False,
 ) -> AsyncIterator[Engine]:
     """`session` is a settings tree that holds for this command only."""
     door = door or QuietDoor(workspace_trusted=True if trust else None)
     layers = [Layer("session", session, "the command line")] if session else []
     engine = Engine(workspace, door, environ=dict(os.environ), editor_layers=layers)
     try:
-        await engine.start()
+        await engine.start(warm=warm)
         await engine.mcp.settled(None, wait)
         yield engine
     finally:

@@ -187,4 +187,6 @@ def _change_sentence(spec: ToolSpec, decision: Decision) -> str:
         return f'To change it, remove "{decision.source.pattern}" from {decision.source.setting}, or set another state.'
     if decision.source.kind == "masterSwitch":
         return "To change it, set tools.use to true."
-    return f"To change it, put {spec.name} into tools.enabled, tools.deferred or tools.disabled, or use the tools panel."
+    return (
+        f"To change it, put {spec.name} into tools.enabled, tools.deferred or tools.disabled, or use the tools panel."
+    )

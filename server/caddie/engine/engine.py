@@ -101,9 +101,10 @@ class Engine:
 
     # Lifecycle.
 
-    async def start(self) -> None:
-        """Start servers and warm-ups in the background; returns at once."""
-        self.in_background(self._warm_up())
+    async def start(self, *, warm: bool = True) -> None:
+        """Start servers and warm-ups in the background; returns at once. Commands that do not search need no warm-up."""
+        if warm:
+            self.in_background(self._warm_up())
         await self.mcp.configure(self.configuration.servers())
         if self.configuration.wants_trust and not self.configuration.is_trusted:
             self.in_background(self._ask_trust())

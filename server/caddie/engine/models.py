@@ -47,4 +47,5 @@ class Models:
 def _make_client() -> httpx.AsyncClient:
     import httpx  # 30 ms of imports and the certificate store, off the loop
 
-    return httpx.AsyncClient()
+    direct = httpx.AsyncHTTPTransport()  # a proxy has no business with servers on this machine
+    return httpx.AsyncClient(mounts={f"all://{host}": direct for host in ("127.0.0.1", "localhost", "[::1]")})

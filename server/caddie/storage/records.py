@@ -40,7 +40,7 @@ def from_line(line: str) -> Record | None:
     match tree.pop("type"):
         case "prefix":
             tools = tuple(ToolDefinition(**tool) for tool in tree["tools"])
-            return Prefix(tree["system"], tools, tuple(tree["deferred"]))
+            return Prefix(tree["system"], tools, tuple(tree["deferred"]), tree.get("model", ""))
         case "message":
             message = tree["message"]
             return Said(tree["turn_id"], Message(message["role"], tuple(map(_part, message["parts"]))))
