@@ -124,6 +124,7 @@ _SEARCH = re.compile(
     r"|^请?(?:帮我)?在.{0,40}?(?:里|中|下|下面|目录)?(?:搜索|查找|找)\s*|^请?(?:帮我)?(?:搜索|查找|搜一下)\s*",
     re.IGNORECASE,
 )
+_WHOLE = ("code", "codebase", "files", "project", "everything", "all", "repo", "repository")
 _PLACE_TAIL = re.compile(
     r"\s+(?:(?:is|are|gets?) )?(?:(?:defined|used|mentioned|called|declared|imported)\b)?\s*(?:(?:in|under"
     r"|inside|within|across|from)\s+.*)?[?？.。]*$",
@@ -140,13 +141,16 @@ def search_text(values: Values) -> CoreCall | None:
     ):
         return None
     rest = re.sub(r"^(?:-\w+\s+)+", "", values.text[match.end() :])
+    before = re.match(r"^\W*(?:search|grep|scan)\s+([\w./-]+)\s+for\s+", values.text, re.IGNORECASE)
+    if before:
+        rest = values.text[before.end() :]
     strings = [text for text in values.quoted if not (looks_like_path(text) and len(values.quoted) > 1)]
     plain = _PLACE_TAIL.sub("", rest).strip(" \"'`“”?？。")
     if not strings and (not plain or len(plain.split()) > 4):
         return None
     globs = re.search(_GLOB, values.masked)
     files = [path for path in values.paths if path in rest and path != plain]
-    where = files[0].rstrip("/") if files else _place(values)
+    where = files[0].rstrip("/") if files else before[1] if before and before[1] not in _WHOLE else _place(values)
     pattern = _regex(strings[0]) if strings else _regex(plain)
     return CoreCall(
         "Grep", {"pattern": pattern, "path": where if where != plain else None, "glob": globs[0] if globs else None}

@@ -30,7 +30,7 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "convert time",
-        r"\bconvert\b.*\d|\bwhen it(?:'s| is) \d|\bwhat time is \d|\bwhat is \d{1,2}(?::\d\d| ?[ap]m)"
+        r"\bconvert\b.*\d|\b(?:when|if) it(?:'s| is) \d|\bwhat time is \d|\bwhat is \d{1,2}(?::\d\d| ?[ap]m)"
         r"|\d ?(?:[ap]m)? .{2,30} in .* time\b",
         r"换算|转换|换成|\d+.{2,12}是.{0,6}几点",
     ),
@@ -41,6 +41,7 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         r"|\bunstaged\b",
         r"未暂存|改了什么|修改了什么|哪些改动",
     ),
+    ("git diff unstaged changes", r"^\W*(?:(?:show|see|git|me|the|a|print)\s+)*diff\W*$", r"^查看差异\W*$"),
     ("git diff staged changes", r"(?<!un)\bstaged\b|\babout to commit\b", r"已暂存"),
     ("git reset unstage", r"\bunstage\b", r"取消暂存"),
     ("git add staging", r"\bstage\b", r"(?<!取消)(?<!未)(?<!已)暂存(?!区)"),

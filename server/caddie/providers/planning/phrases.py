@@ -36,9 +36,9 @@ def branch_in(text: str, is_base: bool) -> str | None:
         )
     return _first_name(
         text,
-        rf"\b(?:named|called)\s+{_NAME}|\bbranch\s+{_NAME}"
+        rf"\b(?:named|called)\s+{_NAME}|\bbranch\s+(?!(?:named|called|from)\b){_NAME}"
         rf"|\b(?:switch|check ?out|change|go)\b(?: over| back)?(?: to)?\s+(?:the )?(?:branch )?{_NAME}"
-        rf"|\b(?:create|make|new|start)\s+(?:a |the )?(?:new )?{_NAME}\s+branch"
+        rf"|\b(?:create|make|new|start)\s+(?:a |the )?(?:new )?(?!(?:an?|the|new|branch)\b){_NAME}\s+branch"
         rf"|(?:切换到|切到|分支|名为|叫做?)\s*(?:分支)?\s*{_NAME}",
     )
 
@@ -79,7 +79,7 @@ _MOMENT = (
 )
 _TRANSLATED = {"昨天": "yesterday", "今天": "today"}
 _SPAN = re.compile(
-    r"\b(?:in|over|from|within|of|during) the (?:last|past) (\d+ )?(minute|hour|day|week|month|year)s?\b", re.I
+    r"\b(?:in|over|from|for|within|of|during) the (?:last|past) (\d+ )?(minute|hour|day|week|month|year)s?\b", re.I
 )
 _UNITS = {"天": "day", "周": "week", "月": "month"}
 _SPAN_ZH = re.compile(r"(?:最近|过去)\s*(\d+)\s*个?(天|周|月)")
@@ -130,7 +130,7 @@ _PLACE = re.compile(
     r"\b(?:in|under|inside|within|below|of|at)\s+(?:the\s+|my\s+)?(?:(?:folder|directory|dir)\s+)?"
     r"([A-Za-z0-9_][\w.-]*)(?:\s+(?:folder|directory|dir))?"
     r"|\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?([A-Za-z0-9_][\w.-]*)"
-    r"|\b(?!(?:an?|the|new|this|that|my|current)\b)([A-Za-z0-9_][\w.-]*)\s+(?:folder|directory|dir)\b(?!\s+(?:called|named))"
+    r"|\b(?!(?:an?|the|new|this|that|my|current|list|show|create|make|in|remove|delete)\b)([A-Za-z0-9_][\w.-]*)\s+(?:folder|directory|dir)\b(?!\s+(?:called|named))"
     r"|([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?:目录|文件夹)?\s*(?:里|中|下)"
     r"|(?:在|目录|文件夹)\s*([A-Za-z0-9_][A-Za-z0-9_.-]*)",
     re.IGNORECASE,

@@ -122,8 +122,8 @@ def zone(slot: Slot, source: Source) -> Any:
         origin = _source_zone(zones, source.values)
         others = [(at, name) for at, name in zones if name != origin]
         return _zone_after(others, source.text, _TO) or (others[-1][1] if others else None)
-    if zones:
-        return zones[0][1]
+    if zones or re.search(r"\b(?:in|at|for)\s+(?!the moment)[A-Za-z]|在", source.text):
+        return zones[0][1] if zones else None  # a place that is not known is no reason to take another one
     stated = re.search(r"[Uu]se '([\w/]+)'[^.]*\bif no\b", slot.about)  # the tool's own documented default
     return stated[1] if stated else None
 
