@@ -54,6 +54,10 @@ _SAYINGS: dict[str, dict[Language, str]] = {
     },
     "result": {"en": "Result of {tool}:", "zh": "{tool} 的结果："},
     "empty": {"en": "{tool} ran and returned nothing.", "zh": "{tool} 已运行，没有返回内容。"},
+    "empty list": {
+        "en": "That is an empty answer: nothing was found, or nothing was added because it was there already.",
+        "zh": "这是空的结果：没有找到内容，或因已存在而没有添加。",
+    },
     "cut": {"en": "({count} more characters are not shown.)", "zh": "（另有 {count} 个字符未显示。）"},
     "error": {
         "en": "{tool} answered with an error:",
@@ -110,6 +114,8 @@ def result(tool: str, text: str, language: Language) -> str:
     if not text.strip():
         return say("empty", language, tool=code(tool))
     body = shown(text, language)
+    if text.strip() in ("[]", "{}", "null"):
+        body += f"\n{say('empty list', language)}"
     return f"{say('result', language, tool=code(tool))}{chr(10) if body.startswith('```') else ' '}{body}"
 
 

@@ -148,6 +148,12 @@ def test_a_result_is_shown_as_text_that_cannot_become_markup() -> None:
     assert "````text\n# title\n```\n<b>x</b>\n````" in done.text
 
 
+def test_an_empty_list_is_said_to_be_empty() -> None:
+    asked = person("read a.txt")
+    done = reply_to(asked, *answer(reply_to(asked), "[]"))
+    assert "empty answer" in done.text
+
+
 def test_the_long_label_comes_once_and_then_a_short_tag() -> None:
     first = reply_to(person("hello"))
     second = reply_to(person("hello"), first, person("thanks"))
