@@ -37,6 +37,7 @@ class Sitter:
         self.answers: dict[str, str] | None = None
         self.questions: list[QuestionRequest] = []
         self.is_asked = asyncio.Event()
+        self.is_questioned = asyncio.Event()
 
     async def ask_permission(self, request: PermissionRequest) -> PermissionAnswer:
         self.asked.append(request)
@@ -48,17 +49,18 @@ class Sitter:
 
     async def ask_question(self, request: QuestionRequest) -> dict[str, str] | None:
         self.questions.append(request)
+        self.is_questioned.set()
         return self.answers
 
 
 class Desk:
     """An engine, its person, and everything the turns told."""
 
-    def __init__(self, engine: Engine, person: Sitter, provider: Scripted, hints: list[tuple[ToolHint, ...]]) -> None:
+    def __init__(self, engine: Engine, person: Sitter, provider: Scripted, door: _Door) -> None:
         self.engine = engine
         self.person = person
         self.provider = provider
-        self.hints = hints
+        self.hints, self.hinted = door.hints, door.hinted
         self.events: list[TurnEvent] = []
 
     async def turn(self, text: str, session_id: str | None = None, **options: Any) -> tuple[str, str]:
@@ -98,9 +100,11 @@ class _Door(QuietDoor):
     def __init__(self, person: Sitter, trusted: bool | None) -> None:
         super().__init__(person, workspace_trusted=trusted)
         self.hints: list[tuple[ToolHint, ...]] = []
+        self.hinted = asyncio.Event()
 
     def show_hints(self, hints: tuple[ToolHint, ...], **where: str) -> None:
         self.hints.append(hints)
+        self.hinted.set()
 
 
 def places(tmp_path: Path, workspace: Path) -> Places:
@@ -135,7 +139,7 @@ async def desk(
         engine.catalogue.replace_source(server, published)
     try:
         await engine.start()
-        yield Desk(engine, person, provider, door.hints)
+        yield Desk(engine, person, provider, door)
     finally:
         async with asyncio.timeout(BOUND):
             await engine.close()

@@ -153,11 +153,9 @@ def test_without_a_key_it_still_does_its_job_and_says_that_it_is_no_language_mod
 
 
 def test_it_leaves_no_process_behind(with_git: Path, home: Path) -> None:
-    before = {process.pid for process in psutil.process_iter()}
     result = caddie(with_git, home, "search", "commits", "--trust")
     assert result.returncode == 0, result.stderr
-    left = [p for p in psutil.process_iter(["cmdline"]) if p.pid not in before and "mcp_server_git" in str(p.info)]
-    assert left == []
+    assert [p for p in psutil.process_iter(["cmdline"]) if str(with_git) in str(p.info)] == []
 
 
 def test_the_looking_commands_agree_with_each_other(with_git: Path, home: Path) -> None:

@@ -103,8 +103,7 @@ async def test_servers_of_an_untrusted_folder_are_named_and_not_started(workspac
         assert one.engine.mcp.statuses() == ()
         assert "until you trust it" in one.engine.server_notices()[0]
         async with asyncio.timeout(BOUND):
-            while not one.person.questions:
-                await asyncio.sleep(0)
+            await one.person.is_questioned.wait()
     assert "start the MCP server evil" in one.person.questions[0].questions[0].question
     assert not marker.exists()
 
@@ -117,8 +116,8 @@ async def test_trust_is_remembered_until_the_file_changes(workspace: Path) -> No
     async with desk(workspace, trusted=None) as one:
         one.person.answers = {"trust": "Trust"}
         async with asyncio.timeout(BOUND):
-            while not one.engine.configuration.is_trusted:
-                await asyncio.sleep(0)
+            await one.engine.until_asked()
+        assert one.engine.configuration.is_trusted
     async with desk(workspace, trusted=None) as two:
         assert two.engine.configuration.is_trusted
     write("false")

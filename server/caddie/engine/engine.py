@@ -95,6 +95,7 @@ class Engine:
         self.executor = Executor(self.catalogue, authority, await_server=self._await_server)
         self.admin = ToolAdmin(self)
         self._background: set[asyncio.Task[None]] = set()
+        self._asking: asyncio.Task[None] | None = None
         self._is_first_turn = True
         self.catalogue.listen(self._catalogue_changed)
         self.catalogue.replace_source("", (*BUILTIN, make_tool_search(self.searcher), EXECUTE_TOOL))
@@ -102,12 +103,17 @@ class Engine:
     # Lifecycle.
 
     async def start(self, *, warm: bool = True) -> None:
-        """Start servers and warm-ups in the background; returns at once. Commands that do not search need no warm-up."""
+        """Start servers and warm-ups in the background; returns at once. What does not search needs no warm-up."""
         if warm:
             self.in_background(self._warm_up())
         await self.mcp.configure(self.configuration.servers())
         if self.configuration.wants_trust and not self.configuration.is_trusted:
-            self.in_background(self._ask_trust())
+            self._asking = self.in_background(self._ask_trust())
+
+    async def until_asked(self) -> None:
+        """Wait until the person has been asked about this folder's trust, if they are."""
+        if self._asking is not None:
+            await asyncio.wait({self._asking})
 
     async def close(self) -> None:
         """Bounded; leaves no child process and no task. What was said is on disk afterwards."""
@@ -119,10 +125,11 @@ class Engine:
         await self.sessions.flush()
         self.sessions.close()
 
-    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+    def in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background_done)
+        return task
 
     def _background_done(self, task: asyncio.Task[None]) -> None:
         self._background.discard(task)

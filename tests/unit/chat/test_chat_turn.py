@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ async def test_deferred_tools_are_announced_once_by_name_and_later_changes_in_th
     assert "mcp__a__one" in str(requests[0].messages[0])
     assert "added: mcp__b__two" in str(requests[1].messages[-1])
     assert "removed: mcp__a__one" in str(requests[2].messages[-1])
-    for earlier, later in zip(requests, requests[1:], strict=False):
+    for earlier, later in pairwise(requests):
         assert later.system is earlier.system
         assert later.tools is earlier.tools
         assert later.messages[: len(earlier.messages)] == earlier.messages, "what was sent is never edited"
@@ -103,8 +104,7 @@ async def test_hints_go_to_the_editor_and_a_slow_search_never_delays_the_request
     ) as one:
         await one.turn("show the git log")
         async with asyncio.timeout(BOUND):
-            while not one.hints:
-                await asyncio.sleep(0)
+            await one.hinted.wait()
         assert one.hints[0][0].tool == "mcp__git__git_log"
 
         searching, held = asyncio.Event(), asyncio.Event()
