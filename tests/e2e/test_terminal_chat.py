@@ -190,6 +190,14 @@ def test_hints_are_cycled_with_tab_and_a_picked_tool_goes_with_the_message(start
     assert "with:" not in chat.screen.text()
 
 
+def test_what_was_typed_before_the_server_was_there_gets_its_hints(start: Start, tmp_path: Path) -> None:
+    chat = start(hints={"paid": HINTS}, startGate=str(tmp_path / "go"))
+    chat.screen.send("it was paid twice")
+    chat.screen.wait_for("it was paid twice", "starting the server")
+    chat.open_gate("go")
+    chat.screen.wait_for("⌁ create_credit_note")
+
+
 def test_hints_go_with_the_words_they_belong_to(start: Start) -> None:
     chat = start(hints={"paid": HINTS})
     chat.screen.send("paid")
@@ -335,9 +343,9 @@ def test_ctrl_c_at_a_prompt_refuses_and_stops_the_turn(start: Start) -> None:
 
 def test_ctrl_d_leaves_no_process_behind_and_the_terminal_as_it_was(start: Start) -> None:
     chat = start([call("find_invoices", "running"), {"until": "cancel"}])
-    children = psutil.Process(chat.screen.child.pid).children(recursive=True)
     chat.say("look")
     chat.screen.wait_for("find_invoices")
+    children = psutil.Process(chat.screen.child.pid).children(recursive=True)
     chat.screen.send("ctrl-d")
     code = _exit_code_keeping_the_pty(chat.screen)
     assert code == 0
@@ -410,7 +418,14 @@ def test_nothing_a_stranger_writes_acts_on_the_terminal(start: Start) -> None:
     ]
     chat = start(steps)
     chat.say("hello")
-    chat.screen.wait_for("› hello", "[bold red]x[/]answer", "[bold red]x[/]tool", "[bold red]x[/]value", "[a]llow once")
+    chat.screen.wait_for(
+        "› hello",
+        "[bold red]x[/]answer",
+        "[bold red]x[/]tool",
+        "[bold red]x[/]⟨U+202E⟩value",
+        "␛]0;owned␇",
+        "[a]llow once",
+    )
     assert "\x1b]0;owned" not in chat.screen.raw
     assert "\u202e" not in chat.screen.raw
 
@@ -497,3 +512,29 @@ def test_without_a_terminal_a_failed_turn_is_told_and_counts(tmp_path: Path) -> 
     done = subprocess.run(chat.argv(script), input="hi\n", capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
     assert "The key was refused." in done.stderr
+
+
+def test_with_the_real_server_a_tool_is_asked_for_run_and_its_result_shown(tmp_path: Path) -> None:
+    config = tmp_path / "config" / "caddie"
+    config.mkdir(parents=True)
+    server = {"command": sys.executable, "args": ["-m", "mcp_server_time"]}
+    (config / "settings.json").write_text(json.dumps({"provider": "offline", "mcp": {"servers": {"time": server}}}))
+    (tmp_path / "project").mkdir()
+    places = {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+    screen = Screen.spawn(
+        [sys.executable, "-m", "caddie", "chat", "--workspace", str(tmp_path / "project")],
+        {"HOME": str(tmp_path), **places},
+    )
+    try:
+        screen.wait_for("caddie · project", "›")
+        screen.send("what time is it in Tokyo")
+        screen.wait_for("⌁", "get_current_time", timeout=60)
+        screen.send("enter")
+        screen.wait_for("get_current_time · time", "Asia/Tokyo", "[a]llow once", timeout=30)
+        screen.send("a")
+        screen.wait_for_match(r"✓ get_current_time +time · timezone=Asia/Tokyo", timeout=30)
+        screen.wait_for("+09:00")
+        screen.send("ctrl-d")
+        assert screen.wait_for_exit(30) == 0
+    finally:
+        screen.close()

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from rich.box import ROUNDED
 from rich.cells import cell_len, set_cell_size
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
 from caddie.protocol.permissions import CommandPreview, DiffPreview, PermissionAsk, TextPreview
 from caddie.protocol.tools import HintInfo
 from caddie.terminal.prompts import PermissionPrompt, Prompt, QuestionPrompt
-from caddie.terminal.text import clean, fit, one_line
-from caddie.terminal.view import ACCENT, DIM, WAITING, WRONG, compact
+from caddie.terminal.text import clean, fit, one_line, reveal
+from caddie.terminal.view import ACCENT, DIM, WAITING, compact
 
 Place = Literal["selected", "first", "other"]
 _NAMES = 12
 _FOLDED = 12
 _ROOMY = 40
+_MEASURE = Console(file=io.StringIO(), width=200)
 _WORDS = {
     "allowOnce": "[a]llow once",
     "allowSession": "this [s]ession",
@@ -43,8 +45,9 @@ def card(prompt: Prompt, width: int, rows: int, *, armed: bool, waiting: int = 0
         keys = Text("keys answer as soon as you stop typing", style=DIM)
     if waiting:
         keys.append(f"   {waiting} more to come", DIM)
-    lines = _cut(body, max(rows - 2 - -(-keys.cell_len // max(inner, 1)), 1))
-    return Panel(Group(*lines, keys), title=title, title_align="left", box=ROUNDED, border_style=WAITING, width=width)
+    ways = keys.wrap(_MEASURE, inner)
+    lines = _cut([piece for line in body for piece in line.wrap(_MEASURE, inner)], max(rows - 2 - len(ways), 1))
+    return Panel(Group(*lines, *ways), title=title, title_align="left", box=ROUNDED, border_style=WAITING, width=width)
 
 
 def full_request(ask: PermissionAsk, width: int) -> RenderableType:
@@ -62,18 +65,18 @@ def _title(ask: PermissionAsk) -> Text:
 def permission_lines(ask: PermissionAsk, width: int, *, full: bool) -> list[Text]:
     lines = []
     if ask.definition_changed:
-        changed = clean(ask.definition_changed).split("\n")
+        changed = reveal(ask.definition_changed).split("\n")
         lines += [Text(f"! changed since you allowed it: {changed[0]}", style=WAITING)]
         lines += [Text(fit("  " + line, width), style=WAITING) for line in changed[1:]]
     match ask.preview:
         case DiffPreview(path=path, unified=unified):
-            lines += [Text(fit(one_line(path), width), style="bold"), *_diff(unified, width, full)]
+            lines += [Text(fit(_flat(path), width), style="bold"), *_diff(unified, width, full)]
         case CommandPreview(command=command, cwd=cwd):
             words = [Text.assemble((sign, DIM), line) for sign, line in _signed(command)]
             lines += words if full else _cut(words, _FOLDED)
-            lines += [Text(fit(f"in {one_line(cwd)}", width), style=DIM)]
+            lines += [Text(fit(f"in {_flat(cwd)}", width), style=DIM)]
         case TextPreview(text=text):
-            words = [Text(line) for line in clean(text).split("\n")]
+            words = [Text(line) for line in reveal(text).split("\n")]
             lines += words if full else _cut(words, _FOLDED)
     lines += _params(ask, width, full)
     if ask.reason:
@@ -81,8 +84,12 @@ def permission_lines(ask: PermissionAsk, width: int, *, full: bool) -> list[Text
     return lines
 
 
+def _flat(text: str) -> str:
+    return reveal(text).replace("\n", "␊")
+
+
 def _signed(command: str) -> list[tuple[str, str]]:
-    first, *rest = clean(command).split("\n")
+    first, *rest = reveal(command).split("\n")
     return [("$ ", first), *(("  ", line) for line in rest)]
 
 
@@ -90,12 +97,12 @@ def _params(ask: PermissionAsk, width: int, full: bool) -> list[Text]:
     """Every argument, folded to a line unless `full`; only what the command preview shows word for word is left out."""
     shown = ask.preview.command if isinstance(ask.preview, CommandPreview) else None
     params = {name: value for name, value in ask.params.items() if shown is None or value != shown}
-    names = min(max((cell_len(one_line(name)) for name in params), default=0), _NAMES)
-    return [line for name, value in params.items() for line in _param(one_line(name), value, names, width, full)]
+    names = min(max((cell_len(_flat(name)) for name in params), default=0), _NAMES)
+    return [line for name, value in params.items() for line in _param(_flat(name), value, names, width, full)]
 
 
 def _param(name: str, value: Any, names: int, width: int, full: bool) -> list[Text]:
-    lines = clean(value if isinstance(value, str) else compact(value)).split("\n") or [""]
+    lines = reveal(value if isinstance(value, str) else compact(value)).split("\n") or [""]
     start = Text.assemble((name.ljust(names) if full else fit(name, max(names, 4)).ljust(names), DIM), "  ")
     indent = " " * (names + 2)
     if full:
@@ -111,7 +118,7 @@ def _param(name: str, value: Any, names: int, width: int, full: bool) -> list[Te
 
 def _diff(unified: str, width: int, full: bool) -> list[Text]:
     """Signs as well as colours; the two lines with the file's name are left out, the name stands above."""
-    lines = clean(unified).rstrip("\n").split("\n")
+    lines = reveal(unified).rstrip("\n").split("\n")
     lines = lines[2:] if lines[0].startswith("--- ") else lines
     styles = {"+": "green", "-": "red", "@": DIM}
     shown = [Text(line if full else fit(line, width), style=styles.get(line[:1], "")) for line in lines]
@@ -168,7 +175,7 @@ def _question_keys(prompt: QuestionPrompt) -> Text:
         back = "goes back" if prompt.labels else "declines"
         return Text(f"Enter answers · Esc {back}", style=DIM)
     words = "numbers choose, Enter goes on" if prompt.question.multiple else "a number answers"
-    return keyed(f"{words}   [o]ther words   Esc declines")
+    return Text(f"{words}   Esc declines", style=DIM)
 
 
 def name_width(hints: Sequence[HintInfo], width: int) -> int:
@@ -201,12 +208,16 @@ def queued(messages: Sequence[str], word: str, width: int) -> Text:
     return Text("\n").join(Text(fit(f"⋯ {word}: {one_line(message)}", width), style=DIM) for message in messages)
 
 
-def status(mode: str, model: str, note: str, width: int, *, wrong: bool = False) -> Text:
+def status(mode: str, model: str, connecting: Sequence[str], note: str, width: int) -> Text:
     """The one line under the input."""
     if note:
-        return Text(fit(note, width), style=WRONG if wrong else DIM)
-    parts = [part for part in (one_line(model),) if part]
+        return Text(fit(note, width), style=DIM)
     text = Text.assemble((mode, WAITING if mode == "plan" else DIM))
     if mode == "plan":
         text.append(" (nothing is changed)", DIM)
-    return text.append("".join(f" · {part}" for part in parts), DIM)
+    if model:
+        text.append(f" · {one_line(model)}", DIM)
+    if connecting:
+        text.append(f" · connecting {', '.join(map(one_line, connecting))}", DIM)
+    text.truncate(width, overflow="ellipsis")
+    return text

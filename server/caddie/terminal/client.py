@@ -38,9 +38,16 @@ class ServerGone(Exception):
     """The server's process ended; `stderr` holds its last lines."""
 
     def __init__(self, returncode: int | None, stderr: Sequence[str]) -> None:
-        super().__init__(f"The server stopped with exit code {returncode}.")
+        super().__init__("The server stopped.")
         self.returncode = returncode
         self.stderr = tuple(stderr)
+
+    @property
+    def how(self) -> str:
+        """` (exit code 3)`, ` (signal 9)`, or nothing when it is not known."""
+        if self.returncode is None:
+            return ""
+        return f" (exit code {self.returncode})" if self.returncode >= 0 else f" (signal {-self.returncode})"
 
 
 class Call:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby, takewhile
 
 from rich.console import Group, RenderableType
@@ -136,7 +137,7 @@ def search(query: str, result: SearchResult, width: int) -> RenderableType:
 def explain(result: ExplainResult) -> RenderableType:
     first, *rest = result.sentences or [f"No tool is called {result.tool!r}."]
     lines = [Text(one_line(first), style="bold"), *(Text(one_line(sentence)) for sentence in rest)]
-    if result.suggestions:
+    if result.suggestions and not any(name in " ".join(result.sentences) for name in result.suggestions):
         lines.append(Text("Near: " + ", ".join(map(one_line, result.suggestions)), style=DIM))
     return Group(*lines)
 
@@ -164,7 +165,14 @@ def sessions(result: SessionListResult, width: int) -> RenderableType:
 
 def _session_line(info: SessionInfo) -> str:
     turns = "1 turn" if info.turns == 1 else f"{info.turns} turns"
-    return f"{info.updated[:16].replace('T', ' ')}  {one_line(info.title)}  · {turns}"
+    return f"{_local_time(info.updated)}  {one_line(info.title)}  · {turns}"
+
+
+def _local_time(rfc3339: str) -> str:
+    try:
+        return datetime.fromisoformat(rfc3339).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return one_line(rfc3339)[:16]
 
 
 def transcript(result: SessionOpenResult, width: int) -> RenderableType:
@@ -173,11 +181,12 @@ def transcript(result: SessionOpenResult, width: int) -> RenderableType:
     items = [thing for thing in result.transcript if thing.kind != "thinking"]
     if len(items) > _RESUMED:
         lines.append(Text(f"… {len(items) - _RESUMED} earlier", style=DIM))
+    before = ""
     for thing in items[-_RESUMED:]:
-        if thing.call is not None:
-            lines.append(item(thing.call, width))
-        elif thing.text:
-            lines += [Text(" "), _spoken(thing, width)]
+        if thing.kind != before or thing.kind != "toolCall":
+            lines.append(Text(" "))
+        lines.append(item(thing.call, width) if thing.call is not None else _spoken(thing, width))
+        before = thing.kind
     return Group(*lines, *_damages(result.notices))
 
 

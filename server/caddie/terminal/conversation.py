@@ -9,6 +9,7 @@ from typing import Any
 
 from caddie.protocol import methods
 from caddie.protocol.chat import DraftParams
+from caddie.protocol.mcp import ServerInfo
 from caddie.protocol.tools import ShowHints
 from caddie.terminal import commands, view
 from caddie.terminal.asks import Asks
@@ -32,6 +33,7 @@ class Conversation:
         self._draft_timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_interrupt = 0.0
+        self._told: dict[str, str] = {}  # MCP server -> what was said of it
 
     def attach(self, pen: view.Pen, screen: Screen, link: Link) -> Printer:
         self._screen, self._link = screen, link
@@ -129,14 +131,35 @@ class Conversation:
         elif method == methods.HINTS_SHOW.name and self._screen.draft.text:
             self._desk.hints.show(ShowHints.model_validate(params))
             self._screen.refresh()
+        elif method == methods.TOOLS_CHANGED.name and self._desk.hints.selected is None:
+            self._search_again()
+        elif method == methods.MCP_STATUS.name:
+            self._on_server(ServerInfo.model_validate(params))
 
     async def on_request(self, method: str, params: Params) -> Any:
         return await self._asks.on_request(method, params)
 
     def on_gone(self, gone: ServerGone) -> None:
-        code = "" if gone.returncode is None else f" (exit code {gone.returncode})"
+        self._desk.connecting.clear()
         after = "The next message starts it again and goes on with this conversation."
-        self._printer.notice("error", "\n".join([f"The server stopped{code}.", *gone.stderr, after]))
+        self._printer.notice("error", "\n".join([f"The server stopped{gone.how}.", *gone.stderr, after]))
+
+    def _on_server(self, server: ServerInfo) -> None:
+        """A server on its way is a word in the status line; one that did not arrive says why."""
+        if server.status == "connecting":
+            self._desk.connecting.add(server.name)
+        else:
+            self._desk.connecting.discard(server.name)
+        if server.status in ("failed", "needsAuth"):
+            words = server.reason or ("needs you to sign in" if server.status == "needsAuth" else "failed")
+            self._warn_once(server.name, words)
+        self._screen.refresh()
+
+    def _warn_once(self, server: str, words: str) -> None:
+        """A server that is tried again and again says the same thing once."""
+        if self._told.get(server) != words:
+            self._told[server] = words
+            self._printer.notice("warning", f"{server}: {words}")
 
     async def _begin(self) -> None:
         """Connects at once, so that the server is warm when the first message comes."""
@@ -146,7 +169,12 @@ class Conversation:
             except (RpcError, ServerGone) as error:
                 self._desk.session_id = None
                 self._printer.notice("error", str(error))
-        self._screen.refresh()
+        self._search_again()
+
+    def _search_again(self) -> None:
+        """Hints for what was typed before the server, or a tool, was there."""
+        if self._screen.draft.text:
+            self.typed(self._screen.draft.text)
 
     def _send_draft(self, draft_id: str, text: str) -> None:
         if (client := self._link.now) is not None:

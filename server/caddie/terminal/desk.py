@@ -36,6 +36,7 @@ class Running:
     seen: dict[str, float] = field(default_factory=dict)  # call id -> when it was first seen running
     turn_id: str = ""
     stopping: bool = False
+    told: str = ""  # the last error shown, which the request's own error only repeats
 
 
 @dataclass(slots=True)
@@ -54,9 +55,9 @@ class Desk:
     asking: list[Asking] = field(default_factory=list)
     running: Running | None = None
     starting_since: float | None = None
+    connecting: set[str] = field(default_factory=set)  # MCP servers on their way
     candidates: list[Command] = field(default_factory=list)
     note: str = ""
-    note_is_wrong: bool = False
     last: Item | str | None = None  # what was printed last, for the empty lines between
 
 
@@ -119,10 +120,10 @@ class Painter:
 
     def status(self) -> str:
         desk = self._desk
-        note, wrong = desk.note, desk.note_is_wrong
+        note = desk.note
         if not note and desk.starting_since is not None:
             note = f"starting the server  {duration(int(self._clock() - desk.starting_since))}"
-        return self._pen.draw(cards.status(desk.mode, desk.model, note, self._pen.width, wrong=wrong))
+        return self._pen.draw(cards.status(desk.mode, desk.model, sorted(desk.connecting), note, self._pen.width))
 
     def _item(self, thing: Item, running: Running) -> str:
         width = self._pen.width

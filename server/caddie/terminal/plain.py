@@ -53,7 +53,7 @@ class _Plain:
             _say(f"error: {clean(error.message)}")
             return False
         except ServerGone as gone:
-            _say("\n".join([f"error: the server stopped (exit code {gone.returncode})", *map(clean, gone.stderr)]))
+            _say("\n".join([f"error: the server stopped{gone.how}", *map(clean, gone.stderr)]))
             return False
         except OSError as error:
             _say(f"error: the server could not be started: {error.strerror or error}")

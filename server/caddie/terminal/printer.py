@@ -27,7 +27,12 @@ class Printer:
         self._desk.last = "words"
 
     def notice(self, level: str, message: str) -> None:
-        self.show(view.notice(level, message))
+        """Notices stand together."""
+        if self._desk.last == "notice":
+            self._screen.write(self.pen.draw(view.notice(level, message)))
+        else:
+            self.show(view.notice(level, message))
+        self._desk.last = "notice"
 
     def items(self, items: Iterable[Item]) -> None:
         """Settled parts of a turn."""

@@ -7,12 +7,12 @@ import re
 from rich.cells import cell_len, set_cell_size
 
 _ESCAPES = re.compile(
-    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # OSC: titles, links, clipboard
-    r"|\x1b[PX^_].*?(?:\x1b\\|$)"  # DCS, SOS, PM, APC
+    r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # OSC: titles, links, clipboard
+    r"|\x1b[PX^_][^\x1b\n]*\x1b\\"  # DCS, SOS, PM, APC
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI: colours, cursor
-    r"|\x1b[ -/]*[0-~]?",
-    re.DOTALL,
+    r"|\x1b[ -/]*[0-~]?"
 )
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
@@ -21,6 +21,16 @@ def clean(text: str) -> str:
     text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\u2028", "\n").replace("\u2029", "\n").encode("utf-8", "replace").decode()
     return _CONTROLS.sub("", text).expandtabs(4)
+
+
+def reveal(text: str) -> str:
+    """For what the person is about to allow: nothing is left out, what would hide or act is shown by name."""
+    text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode()
+    return _HIDDEN.sub(lambda found: _name(found[0]), text).expandtabs(4)
+
+
+def _name(char: str) -> str:
+    return chr(0x2400 + ord(char)) if char < " " else f"⟨U+{ord(char):04X}⟩"
 
 
 def one_line(text: str) -> str:

@@ -132,24 +132,16 @@ def _with_notice(state: TurnState, notice: NoticeEvent) -> TurnState:
 
 
 _VOID = "The text above is void: the answer starts again."
-_ENDINGS = {
-    "maxTokens": "The answer was cut at the model's length limit; say “go on” to continue.",
-    "refusal": "The model declined to answer.",
-    "emptyAnswer": "The model gave no answer; ask again or put it differently.",
-    "turnLimit": "Stopped after the highest number of steps; say “go on” to continue.",
-    "cancelled": "Stopped.",
-}
 
 
 def _with_end(state: TurnState, done: DoneEvent) -> TurnState:
-    """Text that was never streamed is shown now; an unusual ending says why."""
+    """Text that was never streamed is shown now. Of other unusual endings the server tells in a notice."""
     live = state.live
     has_answer = state.said or any(isinstance(item, Answer) and item.text.strip() for item in live)
     if done.text.strip() and not has_answer and done.stop_reason not in ("cancelled", "error"):
         live = (*live, Answer(done.text))
-    if ending := _ENDINGS.get(done.stop_reason):
-        level = "info" if done.stop_reason == "cancelled" else "warning"
-        live = (*live, NoticeEvent(level=level, message=ending))
+    if done.stop_reason == "cancelled":
+        live = (*live, NoticeEvent(level="info", message="Stopped."))
     return replace(state, live=live)
 
 

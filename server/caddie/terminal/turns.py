@@ -61,8 +61,9 @@ class Turns:
         running.turn_id, self._desk.session_id, event = message.turn_id, message.session_id, message.event
         if isinstance(event, ToolCallEvent) and event.status == "running":
             running.seen.setdefault(event.call_id, time.monotonic() - event.elapsed_ms / 1000)
-        if isinstance(event, NoticeEvent) and event.mode:
-            self._desk.mode = event.mode
+        if isinstance(event, NoticeEvent):
+            self._desk.mode = event.mode or self._desk.mode
+            running.told = event.message if event.level == "error" else running.told
         running.state, settled = apply(running.state, event)
         self._printer.items(settled)
 
@@ -95,7 +96,7 @@ class Turns:
             self._finish(TurnResult.model_validate(result))
         except RpcError as error:
             self._settle_rest(running)
-            if error.code != CANCELLED:
+            if error.code != CANCELLED and error.message != running.told:
                 self._printer.notice("error", error.message)
         except ServerGone:
             self._settle_rest(running)  # the link tells why
@@ -130,7 +131,7 @@ def _give_up(running: Running) -> None:
 
 def _why_not(error: Exception) -> str:
     if isinstance(error, ServerGone):
-        return "\n".join([f"The server did not start (exit code {error.returncode}).", *error.stderr])
+        return "\n".join([f"The server did not start{error.how}.", *error.stderr])
     if isinstance(error, OSError):
         return f"The server could not be started: {error.strerror or error}."
     return f"The server refused to start: {error}"
