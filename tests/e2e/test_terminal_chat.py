@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import termios
@@ -354,6 +355,7 @@ def test_ctrl_d_leaves_no_process_behind_and_the_terminal_as_it_was(start: Start
     assert not alive
     assert "\x1b[?2004l" in chat.screen.raw
     assert chat.received("shutdown") == [{}]
+    assert "caddie chat --resume session-1" in chat.screen.text()
 
 
 def _exit_code_keeping_the_pty(screen: Screen) -> int:
@@ -364,6 +366,17 @@ def _exit_code_keeping_the_pty(screen: Screen) -> int:
     assert settings[3] & termios.ICANON
     assert settings[3] & termios.ISIG
     return screen.wait_for_exit()
+
+
+def test_a_closed_window_ends_the_server_too(start: Start) -> None:
+    chat = start([call("find_invoices", "running"), {"until": "cancel"}])
+    chat.say("look")
+    chat.screen.wait_for("find_invoices")
+    children = psutil.Process(chat.screen.child.pid).children(recursive=True)
+    chat.screen.child.kill(signal.SIGHUP)
+    chat.screen.wait_for_exit()
+    assert children
+    assert not psutil.wait_procs(children, timeout=10)[1]
 
 
 def test_ctrl_c_twice_in_an_empty_line_leaves(start: Start) -> None:
@@ -504,6 +517,26 @@ def test_without_a_terminal_each_line_is_a_message(tmp_path: Path) -> None:
     assert "denied: send_reminder" in done.stderr
     (hello,) = chat.received("initialize")
     assert hello["capabilities"]["experimental"]["caddie"]["permission"] is False
+
+
+def test_without_a_terminal_an_interrupt_ends_it_and_the_server(tmp_path: Path) -> None:
+    chat = Chat(tmp_path)
+    argv = chat.argv({"turns": [[text("Begun.\n\nMore"), {"until": "cancel"}]]})
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        program.stdin.write("hi\n")
+        program.stdin.flush()
+        assert program.stdout.readline() == "Begun.\n"
+        children = psutil.Process(program.pid).children(recursive=True)
+        program.send_signal(signal.SIGINT)
+        assert program.wait(20) == 130
+        assert program.stderr is not None
+        assert "Traceback" not in program.stderr.read()
+    assert children
+    assert not psutil.wait_procs(children, timeout=10)[1]
 
 
 def test_without_a_terminal_a_failed_turn_is_told_and_counts(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_state_path
+
+_INTERRUPTED = 130
 
 
 async def chat(
@@ -25,11 +28,16 @@ async def chat(
     command = tuple(server_command or (sys.executable, "-m", "caddie", "serve"))
     settings: dict[str, Any] = {name: value for name, value in (("provider", provider), ("model", model)) if value}
     workspace = _absolute(workspace)
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         return await _in_terminal(workspace, command, session_id, settings)
     from caddie.terminal.plain import chat_plain  # one of the two ways in; the other need not load it
 
-    return await chat_plain(workspace, command, session_id, settings)
+    conversation = asyncio.ensure_future(chat_plain(workspace, command, session_id, settings))
+    with _leaving_on_signals(conversation.cancel, "SIGINT", "SIGTERM", "SIGHUP"):
+        try:
+            return await conversation
+        except asyncio.CancelledError:
+            return _INTERRUPTED
 
 
 def _absolute(path: Path) -> Path:
@@ -40,6 +48,7 @@ async def _in_terminal(
     workspace: Path, command: Sequence[str], session_id: str | None, settings: dict[str, Any]
 ) -> int:
     from rich.console import Console  # with prompt_toolkit 300 ms that a piped conversation need not pay
+    from rich.text import Text
 
     from caddie.terminal import view
     from caddie.terminal.conversation import Conversation
@@ -65,27 +74,29 @@ async def _in_terminal(
     printer = conversation.attach(pen, screen, link)
     header = view.header(workspace.name or str(workspace), desk.model, pen.width)
     printer.show(header, *([view.welcome()] if is_first else []))
-    with _leaving_on_signals(screen.leave):
+    with _leaving_on_signals(screen.leave, "SIGTERM", "SIGHUP"):
         try:
             await screen.run(conversation.start)
         finally:
             await conversation.stop()
             await link.close()
+    if desk.session_id:
+        printer.show(Text(f"caddie chat --resume {desk.session_id}  goes on with this conversation", style=view.DIM))
     return 0
 
 
 @contextlib.contextmanager
-def _leaving_on_signals(leave: Callable[[], None]) -> Iterator[None]:
+def _leaving_on_signals(leave: Callable[[], object], *names: str) -> Iterator[None]:
     """A closed window or a polite kill ends the server too."""
     loop = asyncio.get_running_loop()
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     added = []
     for name in names:
-        with contextlib.suppress(NotImplementedError):  # Windows
-            loop.add_signal_handler(getattr(signal, name), leave)
-            added.append(name)
+        with contextlib.suppress(NotImplementedError, AttributeError):  # Windows
+            number = getattr(signal, name)
+            loop.add_signal_handler(number, leave)
+            added.append(number)
     try:
         yield
     finally:
-        for name in added:
-            loop.remove_signal_handler(getattr(signal, name))
+        for number in added:
+            loop.remove_signal_handler(number)

@@ -128,9 +128,8 @@ class Conversation:
     def on_event(self, method: str, params: Params) -> None:
         if method == methods.CHAT_EVENT.name:
             self._turns.on_chat(params)
-        elif method == methods.HINTS_SHOW.name and self._screen.draft.text:
-            self._desk.hints.show(ShowHints.model_validate(params))
-            self._screen.refresh()
+        elif method == methods.HINTS_SHOW.name:
+            self._on_hints(ShowHints.model_validate(params))
         elif method == methods.TOOLS_CHANGED.name and self._desk.hints.selected is None:
             self._search_again()
         elif method == methods.MCP_STATUS.name:
@@ -143,6 +142,12 @@ class Conversation:
         self._desk.connecting.clear()
         after = "The next message starts it again and goes on with this conversation."
         self._printer.notice("error", "\n".join([f"The server stopped{gone.how}.", *gone.stderr, after]))
+
+    def _on_hints(self, hints: ShowHints) -> None:
+        """Only those for what is being typed: a turn's own hints are the model's business and would come between."""
+        if hints.source == "draft" and self._screen.draft.text:
+            self._desk.hints.show(hints)
+            self._screen.refresh()
 
     def _on_server(self, server: ServerInfo) -> None:
         """A server on its way is a word in the status line; one that did not arrive says why."""

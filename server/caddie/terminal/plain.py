@@ -6,9 +6,11 @@ Nobody can be asked here, and the server is told so at the start; whatever needs
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +78,7 @@ async def chat_plain(workspace: Path, command: Sequence[str], session_id: str | 
     )
     is_well = True
     try:
-        while line := await asyncio.to_thread(sys.stdin.readline):
+        async for line in _lines():
             if line.strip() in ("/quit", "/exit"):
                 break
             if line.strip():
@@ -87,6 +89,24 @@ async def chat_plain(workspace: Path, command: Sequence[str], session_id: str | 
     finally:
         await link.close()
     return 0 if is_well else 1
+
+
+async def _lines() -> AsyncIterator[str]:
+    """The lines of standard input. A thread that nobody waits for reads them: one stuck in a read must not keep the
+    program from ending."""
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[str]()
+
+    def read() -> None:
+        with contextlib.suppress(RuntimeError, ValueError):  # the loop, or standard input, is closed
+            while True:
+                line = sys.stdin.readline()
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+                if not line:
+                    return
+
+    threading.Thread(target=read, daemon=True).start()
+    while line := await lines.get():
+        yield line
 
 
 def _print(thing: Item) -> None:

@@ -132,6 +132,7 @@ class Screen:
         self.entry_open = False
         self._last_key = 0.0
         self._prompt_since = 0.0
+        self._arming: asyncio.Task[None] | None = None
         self._draft_window = Window(
             BufferControl(self.draft),
             height=lambda: Dimension(min=1, max=_INPUT_ROWS),
@@ -194,7 +195,7 @@ class Screen:
     def open_prompt(self) -> None:
         if not self.prompt_open:
             self.prompt_open, self._prompt_since = True, time.monotonic()
-            asyncio.get_running_loop().create_task(self._arm())
+            self._arming = asyncio.create_task(self._arm())
         self.refresh()
 
     def close_prompt(self) -> None:
@@ -207,9 +208,10 @@ class Screen:
         """A line of text for the prompt: feedback, or words of one's own."""
         if self.entry_open == is_open:
             return
-        self.entry_open = is_open
+        was_armed, self.entry_open = self.is_armed, is_open
         self.line.reset()
-        self._focus_prompt()
+        if was_armed:
+            self._focus_prompt()
 
     @property
     def is_armed(self) -> bool:
