@@ -6,20 +6,30 @@ import argparse
 import gc
 import logging
 import sys
+from typing import TYPE_CHECKING
+
+from caddie.rpc.loop import run, serve_stdio, serve_tcp
+
+if TYPE_CHECKING:
+    from caddie.rpc.codec import Server
 
 
 def serve(args: argparse.Namespace) -> int:
-    gc.disable()  # the imports below make a hundred thousand objects that stay; collecting them again and again costs
+    gc.disable()  # the imports make a hundred thousand objects that stay; going through them again and again costs
     logging.basicConfig(
         stream=sys.stderr, level=args.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     for name in ("pygls", "httpx", "httpcore", "mcp"):  # they log whole messages
         logging.getLogger(name).setLevel(logging.WARNING)
-    from caddie.rpc.app import create_server
-    from caddie.rpc.loop import run, serve_stdio, serve_tcp
+    if args.tcp is not None:
+        return run(serve_tcp(_make_server, args.tcp))
+    return run(serve_stdio(_make_server))
 
+
+def _make_server() -> Server:
+    from caddie.rpc.app import create_server  # imports pygls; the client has its answer to `initialize` by now
+
+    server = create_server()
     gc.freeze()
     gc.enable()
-    if args.tcp is not None:
-        return run(serve_tcp(create_server, args.tcp))
-    return run(serve_stdio(create_server))
+    return server

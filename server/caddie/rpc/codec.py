@@ -23,15 +23,15 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from caddie.protocol.base import Message
-from caddie.rpc import errors
+from caddie.rpc import codes
 from caddie.rpc.errors import ClientError, invalid_params, problems_of, to_response_error
+from caddie.rpc.loop import STOP_SECONDS
 
 if TYPE_CHECKING:
     from caddie.protocol.methods import Method
 
 Id = str | int
 Handler = Callable[[Any], Awaitable[Message | None]]
-STOP_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +46,7 @@ class Proto(LanguageServerProtocol):
         self._initialized = False
         self._closed = False
         self._running: set[asyncio.Task[Any]] = set()
+        self._answered: set[Id] = set()
 
     # ---- in
 
@@ -53,21 +54,26 @@ class Proto(LanguageServerProtocol):
         """Dispatch one decoded message. Never raises, whatever it holds."""
         if isinstance(data, list):
             self.refuse(
-                None, errors.INVALID_REQUEST, "Invalid request: batches are not part of LSP, send one message each"
+                None, codes.INVALID_REQUEST, "Invalid request: batches are not part of LSP, send one message each"
             )
         elif not isinstance(data, dict):
-            self.refuse(None, errors.INVALID_REQUEST, f"Invalid request: expected an object, got {_kind(data)}")
+            self.refuse(None, codes.INVALID_REQUEST, f"Invalid request: expected an object, got {_kind(data)}")
         elif "method" in data:
             self._receive_call(data)
         elif _is_id(data.get("id")) and ("result" in data or "error" in data):
             self._receive_response(data)
         elif data.get("id") is not None or "error" not in data:  # an error without id answers one of ours: no reply
-            self.refuse(_id_of(data), errors.INVALID_REQUEST, "Invalid request: it has no method")
+            self.refuse(_id_of(data), codes.INVALID_REQUEST, "Invalid request: it has no method")
+
+    def receive_answered(self, message: dict[str, Any]) -> None:
+        """Take in a request whose answer the client has already (`greeting.py`)."""
+        self._answered.add(message["id"])
+        self.receive(message)
 
     def _receive_call(self, data: dict[str, Any]) -> None:
         method, msg_id = data["method"], _id_of(data)
         if trouble := _envelope_trouble(data):
-            self.refuse(msg_id, errors.INVALID_REQUEST, f"Invalid request: {trouble}")
+            self.refuse(msg_id, codes.INVALID_REQUEST, f"Invalid request: {trouble}")
         elif msg_id is None:
             self._receive_notification(method, data)
         elif refusal := self._untimely(method, msg_id):
@@ -77,13 +83,13 @@ class Proto(LanguageServerProtocol):
 
     def _untimely(self, method: str, msg_id: Id) -> tuple[int, str] | None:
         if self._shutdown:
-            return errors.INVALID_REQUEST, "Invalid request: the server was told to shut down"
+            return codes.INVALID_REQUEST, "Invalid request: the server was told to shut down"
         if method == types.INITIALIZE and self._initialized:
-            return errors.INVALID_REQUEST, "Invalid request: the server is already initialized"
+            return codes.INVALID_REQUEST, "Invalid request: the server is already initialized"
         if method != types.INITIALIZE and not self._initialized:
-            return errors.NOT_INITIALIZED, "The server is not initialized: send `initialize` first"
+            return codes.NOT_INITIALIZED, "The server is not initialized: send `initialize` first"
         if msg_id in self._request_futures:
-            return errors.INVALID_REQUEST, "Invalid request: a request with this id is still running"
+            return codes.INVALID_REQUEST, "Invalid request: a request with this id is still running"
         return None
 
     def _receive_request(self, method: str, msg_id: Id, data: dict[str, Any]) -> None:
@@ -91,7 +97,7 @@ class Proto(LanguageServerProtocol):
             self._get_handler(method)
             params = self._params(method, data)
         except JsonRpcMethodNotFound:
-            self.refuse(msg_id, errors.METHOD_NOT_FOUND, f"Unknown method: {method[:200]}")
+            self.refuse(msg_id, codes.METHOD_NOT_FOUND, f"Unknown method: {method[:200]}")
         except JsonRpcException as error:
             self._send_error(msg_id, error.to_response_error())
         else:
@@ -128,7 +134,7 @@ class Proto(LanguageServerProtocol):
             error = data["error"] if isinstance(data["error"], dict) else {}
             code = error.get("code")
             raise JsonRpcException(
-                str(error.get("message", ""))[:500], code if isinstance(code, int) else errors.INTERNAL_ERROR
+                str(error.get("message", ""))[:500], code if isinstance(code, int) else codes.INTERNAL_ERROR
             )
         return data["result"] if result_type is None else self._structure(data, result_type).result
 
@@ -167,7 +173,7 @@ class Proto(LanguageServerProtocol):
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: Any) -> None:
         if future.cancelled():
-            self.refuse(msg_id, errors.CANCELLED, "Cancelled")
+            self.refuse(msg_id, codes.CANCELLED, "Cancelled")
         elif (error := future.exception()) is not None:
             self._send_error(msg_id, to_response_error(error))
         else:
@@ -235,6 +241,9 @@ class Proto(LanguageServerProtocol):
     def _send_response(self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None) -> None:
         if error is not None:
             self._send_error(msg_id, error)
+            return
+        if msg_id in self._answered:
+            self._answered.discard(msg_id)
             return
         try:
             self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
@@ -72,14 +73,10 @@ class Buffers:
         if document is None:
             return False
         before = self.read_open_file(path) or ""
-        edit = types.WorkspaceEdit(
-            document_changes=[
-                types.TextDocumentEdit(
-                    types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version),
-                    [_smallest_edit(before, text)],
-                )
-            ]
-        )
+        codec = self._server.workspace.position_codec
+        change = _smallest_edit(before, text, lambda line: codec.client_num_units(line))
+        version = types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
+        edit = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(version, [change])])
         try:
             answer = await self._server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, label="Caddie"))
         except JsonRpcException as error:
@@ -101,8 +98,11 @@ class Buffers:
         return None
 
 
-def _smallest_edit(before: str, after: str) -> types.TextEdit:
-    """Replace whole lines between the common beginning and end, so that cursors elsewhere stay where they are."""
+def _smallest_edit(before: str, after: str, width: Callable[[str], int]) -> types.TextEdit:
+    """Replace whole lines between the common beginning and end, so that cursors elsewhere stay where they are.
+
+    `width` counts a line in the client's units.
+    """
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -110,12 +110,10 @@ def _smallest_edit(before: str, after: str) -> types.TextEdit:
     end = 0
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    span = types.Range(types.Position(start, 0), types.Position(len(old) - end, 0))
+    stop = types.Position(len(old) - end, 0)
     if end == 0 and old and not old[-1].endswith(("\n", "\r")):
-        span = types.Range(
-            types.Position(start, 0), types.Position(len(old) - 1, len(old[-1].encode("utf-16-le")) // 2)
-        )
-    return types.TextEdit(span, "".join(new[start : len(new) - end]))
+        stop = types.Position(len(old) - 1, width(old[-1]))
+    return types.TextEdit(types.Range(types.Position(start, 0), stop), "".join(new[start : len(new) - end]))
 
 
 class EditorDoor(Door):

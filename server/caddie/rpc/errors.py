@@ -1,4 +1,4 @@
-"""Which JSON-RPC error does an exception become? The only place that knows the numbers."""
+"""Which JSON-RPC error does an exception become? The only place that pairs them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,10 @@ from pydantic_core import to_jsonable_python
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from caddie.errors import CaddieError, InvalidInput
+from caddie.rpc.codes import CADDIE_ERROR, INTERNAL_ERROR, INVALID_PARAMS
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
-NOT_INITIALIZED = -32002
-CANCELLED = -32800
-CADDIE_ERROR = -32050
 
 # First that applies; what is in no row is a fault of ours, and its text stays in the log.
 _CODES: tuple[tuple[type[CaddieError], int], ...] = ((InvalidInput, INVALID_PARAMS), (CaddieError, CADDIE_ERROR))

@@ -17,10 +17,14 @@ import stat
 import sys
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from caddie.rpc import errors
-from caddie.rpc.codec import STOP_SECONDS, Proto, Server
+from caddie.rpc import codes
+from caddie.rpc.greeting import greet
+
+if TYPE_CHECKING:
+    from caddie.rpc.codec import Proto, Server
 
 HEADER_CAP = 16 * 1024
 BODY_CAP = 64 * 1024 * 1024
@@ -28,12 +32,14 @@ SKIP_CAP = 1024 * 1024 * 1024  # a larger announced body is not waited for
 HIGH_WATER = 256 * 1024  # from here on the client counts as slow
 UNREAD_CAP = 256 * 1024 * 1024  # a client that has not read this much will not read any more
 FLUSH_SECONDS = 1.0
+STOP_SECONDS = 5.0
 LINGER_SECONDS = 2.0
 _CHUNK = 64 * 1024
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
 logger = logging.getLogger(__name__)
-MakeServer = Callable[[], Server]
+MakeServer = Callable[[], "Server"]
+Refuse = Callable[[None, int, str], None]
 
 
 class Link(asyncio.Protocol):
@@ -126,7 +132,8 @@ async def serve_stdio(make_server: MakeServer) -> int:
     reader = asyncio.StreamReader(limit=HEADER_CAP)
     await _feed(reader, source)
     link = await _open_link(reader, sink)
-    return await _serve(make_server(), link)
+    with _signals() as stopped:
+        return await _serve(make_server, link, stopped)
 
 
 async def serve_tcp(make_server: MakeServer, port: int) -> int:
@@ -147,7 +154,7 @@ async def serve_tcp(make_server: MakeServer, port: int) -> int:
         sys.stderr.flush()
         with _signals() as stopped:
             await asyncio.wait({first, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        return await _serve(make_server(), first.result()) if first.done() else stopped.result()
+            return await _serve(make_server, first.result(), stopped) if first.done() else stopped.result()
 
 
 class _Refused(SocketLink):
@@ -156,9 +163,8 @@ class _Refused(SocketLink):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         assert isinstance(transport, asyncio.Transport)
-        error = {"code": errors.INVALID_REQUEST, "message": "This server already has a client; start another one"}
-        body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
-        self.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        error = {"code": codes.INVALID_REQUEST, "message": "This server already has a client; start another one"}
+        _write(self, {"jsonrpc": "2.0", "id": None, "error": error})
         transport.write_eof()  # closing at once would reset the connection, and the words with it
         asyncio.get_running_loop().call_later(FLUSH_SECONDS, transport.abort)
 
@@ -169,20 +175,65 @@ class _Refused(SocketLink):
         return False
 
 
-async def _serve(server: Server, link: Link) -> int:
+async def _serve(make_server: MakeServer, link: Link, stopped: asyncio.Future[int]) -> int:
+    """Greet the client, then make the server (which imports pygls) and let it read on."""
+    greeting = asyncio.create_task(_greet(link))
+    lost = asyncio.create_task(link.lost.wait())
+    await _first_of(greeting, lost, stopped)
+    if not greeting.done():
+        greeting.cancel()
+        lost.cancel()
+        await link.finish()
+        return stopped.result() if stopped.done() else 0
+    server = make_server()
     protocol = server.protocol
     protocol.set_writer(link)
     link.on_relief = protocol.relieved
-    with _signals() as stopped:
-        protocol.on_exit = lambda code: None if stopped.done() else stopped.set_result(code)
-        reading = asyncio.create_task(_read_all(link.reader, protocol))
-        lost = asyncio.create_task(link.lost.wait())
-        await asyncio.wait({reading, lost, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        code = stopped.result() if stopped.done() else reading.result() if reading.done() else 0
-        for task in (reading, lost):
-            task.cancel()
-        await _close(server, link)
+    protocol.on_exit = lambda code: None if stopped.done() else stopped.set_result(code)
+    reading = asyncio.create_task(_read_all(link.reader, protocol, greeting.result()))
+    await _first_of(reading, lost, stopped)
+    code = stopped.result() if stopped.done() else reading.result() if reading.done() else 0
+    for task in (reading, lost):
+        task.cancel()
+    await _close(server, link)
     return code
+
+
+async def _first_of(*futures: asyncio.Future[Any]) -> None:
+    await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """How the stream began: the first body, whether it was answered, or why nothing more can be read."""
+
+    message: dict[str, Any] | None = None
+    body: bytes = b""
+    error: BaseException | None = None
+
+
+async def _greet(link: Link) -> _First:
+    def refuse(msg_id: None, code: int, message: str) -> None:
+        _write(link, {"jsonrpc": "2.0", "id": msg_id, "error": {"code": code, "message": message}})
+
+    try:
+        while (body := await _read_body(link.reader, refuse)) is None:
+            pass
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, _LostError) as error:
+        return _First(error=error)
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return _First(body=body)
+    if (answer := greet(message)) is None:
+        return _First(body=body)
+    _write(link, answer)
+    return _First(message=message)
+
+
+def _write(link: Link, message: dict[str, Any]) -> None:
+    body = json.dumps(message).encode()
+    link.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
 
 async def _close(server: Server, link: Link) -> None:
@@ -220,18 +271,24 @@ def _signals() -> Any:
                 loop.remove_signal_handler(number)
 
 
-async def _read_all(reader: asyncio.StreamReader, protocol: Proto) -> int:
+async def _read_all(reader: asyncio.StreamReader, protocol: Proto, first: _First) -> int:
     """Read messages until the end of the stream (0), or until there is no telling where the next one starts (1)."""
     try:
+        if first.error is not None:
+            raise first.error
+        if first.message is not None:
+            protocol.receive_answered(first.message)
+        else:
+            _decode(first.body, protocol)
         while True:
-            body = await _read_body(reader, protocol)
+            body = await _read_body(reader, protocol.refuse)
             if body is not None:
                 _decode(body, protocol)
     except asyncio.IncompleteReadError:
         return 0
     except (asyncio.LimitOverrunError, _LostError) as error:
         why = str(error) if isinstance(error, _LostError) else f"a header line of more than {HEADER_CAP} bytes"
-        protocol.refuse(None, errors.PARSE_ERROR, f"Parse error: {why}; the connection is closed")
+        protocol.refuse(None, codes.PARSE_ERROR, f"Parse error: {why}; the connection is closed")
         return 1
 
 
@@ -239,23 +296,23 @@ class _LostError(Exception):
     """The stream cannot be read on."""
 
 
-async def _read_body(reader: asyncio.StreamReader, protocol: Proto) -> bytes | None:
+async def _read_body(reader: asyncio.StreamReader, refuse: Refuse) -> bytes | None:
     """The next body, or None when it was refused and passed over."""
     header = await _read_header(reader)
     # Not tied to the start of a line: after a bad frame its body runs into the next header.
     announced = _LENGTH.findall(header)
     value = announced[-1].strip() if announced else b""
     if not re.fullmatch(rb"[0-9]{1,18}", value):
-        protocol.refuse(None, errors.PARSE_ERROR, "Parse error: a header without a valid Content-Length")
+        refuse(None, codes.PARSE_ERROR, "Parse error: a header without a valid Content-Length")
         return None
     length = int(value)
     if length > SKIP_CAP:
         raise _LostError(f"a message of {length} bytes was announced")
     if length > BODY_CAP:
         await _skip(reader, length)
-        protocol.refuse(
+        refuse(
             None,
-            errors.INVALID_REQUEST,
+            codes.INVALID_REQUEST,
             f"Invalid request: {length} bytes, at most {BODY_CAP} are taken in one message",
         )
         return None
@@ -286,7 +343,7 @@ def _decode(body: bytes, protocol: Proto) -> None:
     try:
         message = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        protocol.refuse(None, errors.PARSE_ERROR, "Parse error: the body is not JSON in UTF-8")
+        protocol.refuse(None, codes.PARSE_ERROR, "Parse error: the body is not JSON in UTF-8")
     else:
         protocol.receive(message)
 

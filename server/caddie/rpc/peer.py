@@ -11,7 +11,8 @@ from caddie.protocol.base import Message
 from caddie.protocol.chat import ChatEvent, DoneEvent, TextEvent, ThinkingEvent, ToolCallEvent
 from caddie.protocol.methods import CHAT_EVENT, Method
 from caddie.rpc.codec import Proto, ask
-from caddie.rpc.errors import METHOD_NOT_FOUND, ClientError
+from caddie.rpc.codes import METHOD_NOT_FOUND
+from caddie.rpc.errors import ClientError
 
 
 @dataclass(slots=True)
