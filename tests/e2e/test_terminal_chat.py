@@ -331,6 +331,60 @@ def test_ctrl_c_stops_the_turn_and_the_next_one_works(start: Start) -> None:
     assert second["sessionId"] == "session-1"
 
 
+def test_a_message_sent_during_a_turn_waits_for_it(start: Start, tmp_path: Path) -> None:
+    chat = start([text("First."), {"gate": str(tmp_path / "go")}], [text("Second.")])
+    chat.say("one")
+    chat.screen.wait_for("First.")
+    chat.say("two")
+    chat.screen.wait_for("next: two")
+    chat.open_gate("go")
+    chat.screen.wait_for("› two", "Second.")
+    assert "next: two" not in chat.screen.text()
+
+
+def test_stopping_a_turn_gives_waiting_messages_back(start: Start) -> None:
+    chat = start([text("First."), {"until": "cancel"}])
+    chat.say("one")
+    chat.screen.wait_for("First.")
+    chat.say("two")
+    chat.screen.wait_for("next: two")
+    chat.screen.send("ctrl-c")
+    chat.screen.wait_for("› two")
+    chat.screen.wait_until_gone("next: two")
+    assert len(chat.received("caddie/chat/turn")) == 1
+
+
+def test_an_error_is_said_once(start: Start) -> None:
+    words = "The key was refused; check ANTHROPIC_API_KEY."
+    told = {"event": {"kind": "notice", "level": "error", "message": words}}
+    chat = start([told, {"error": {"code": -32050, "message": words}}], [text("Better.")])
+    chat.say("one")
+    chat.screen.wait_for(words)
+    chat.say("two")
+    screen = chat.screen.wait_for("Better.")
+    assert screen.count(words) == 1
+
+
+def test_an_earlier_conversation_is_shown_and_gone_on_with(start: Start) -> None:
+    info = {"sessionId": "session-9", "title": "late invoices", "turns": 1, "mode": "plan"}
+    session = {**info, "created": "2026-11-30T10:00:00+00:00", "updated": "2026-11-30T10:00:00+00:00"}
+    transcript = [
+        {"turnId": "t", "kind": "user", "text": "Which are late?"},
+        {"turnId": "t", "kind": "assistant", "text": "**Three** of them."},
+    ]
+    opened = {"session": session, "transcript": transcript, "todo": [], "notices": []}
+    answers = {"caddie/session/list": {"sessions": [session]}, "caddie/session/open": opened}
+    chat = start([text("Going on.")], answers=answers)
+    chat.say("/sessions")
+    chat.screen.wait_for("1  2026-", "late invoices", "1 turn")
+    chat.say("/resume 1")
+    chat.screen.wait_for("› Which are late?", "Three of them.", "plan (nothing is changed)")
+    chat.say("and now?")
+    chat.screen.wait_for("Going on.")
+    (turn,) = chat.received("caddie/chat/turn")
+    assert (turn["sessionId"], turn["mode"]) == ("session-9", "plan")
+
+
 def test_ctrl_c_at_a_prompt_refuses_and_stops_the_turn(start: Start) -> None:
     chat = start([{"ask": ask(), "then": {"reject": [{"until": "cancel"}]}}], [text("Still here.")])
     chat.say("remind them")

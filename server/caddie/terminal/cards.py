@@ -201,7 +201,7 @@ def hint_line(hint: HintInfo, width: int, names: int, place: Place) -> Text:
 
 def chips(picked: Sequence[HintInfo], width: int) -> Text:
     names = ", ".join(one_line(hint.label) for hint in picked)
-    return Text(fit(f"with: {names}  (Backspace in an empty line takes it out)", width), style=ACCENT)
+    return Text(fit(f"with: {names}  (Backspace takes it out)", width), style=ACCENT)
 
 
 def queued(messages: Sequence[str], word: str, width: int) -> Text:

@@ -10,30 +10,8 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.syntax import ANSISyntaxTheme, Syntax
 from rich.text import Text
-from rich.theme import Theme
 
 from caddie.terminal.text import clean
-
-QUIET = Theme(
-    {
-        "markdown.h1": "bold underline",
-        "markdown.h2": "bold",
-        "markdown.h3": "bold",
-        "markdown.h4": "italic bold",
-        "markdown.h5": "italic",
-        "markdown.h6": "italic",
-        "markdown.code": "cyan",
-        "markdown.item.bullet": "dim",
-        "markdown.item.number": "dim",
-        "markdown.list": "none",
-        "markdown.block_quote": "dim",
-        "markdown.hr": "dim",
-        "markdown.link": "underline",
-        "markdown.link_url": "dim",
-        "markdown.table.border": "dim",
-        "markdown.table.header": "bold",
-    }
-)
 
 
 class _Heading(Heading):

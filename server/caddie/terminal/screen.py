@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -28,9 +26,10 @@ from prompt_toolkit.layout import BufferControl, ConditionalContainer, Formatted
 from prompt_toolkit.layout.containers import VerticalAlign
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.processors import BeforeInput
-from prompt_toolkit.output import ColorDepth, Output, create_output
-from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.output import Output
 from rich.cells import cell_len
+
+from caddie.terminal.frames import one_frame, own_output
 
 _INPUT_ROWS = 8
 _PAUSE = 0.4
@@ -79,42 +78,6 @@ def history_at(path: Path | None) -> History:
     return FileHistory(str(path))
 
 
-class _Output(Vt100_Output):
-    """prompt_toolkit flushes at each step; `held`, it writes a whole frame at once."""
-
-    held = False
-
-    def flush(self) -> None:
-        if not self.held:
-            super().flush()
-
-
-def _own_output() -> Output:
-    if sys.platform == "win32":
-        return create_output()
-    depth = ColorDepth.from_env()  # NO_COLOR
-    output = _Output.from_pty(sys.stdout, term=os.environ.get("TERM"), default_color_depth=depth)
-    # The layout is anchored below what was written; asking the terminal where that is only adds round trips.
-    output.enable_cpr = False
-    return output
-
-
-@contextlib.contextmanager
-def _one_frame(output: Output) -> Iterator[None]:
-    """Nothing is seen of what happens inside but its end; 2026 asks terminals that know it to wait as well."""
-    if not isinstance(output, _Output):
-        yield
-        return
-    output.write_raw("\x1b[?2026h")
-    output.held = True
-    try:
-        yield
-    finally:
-        output.held = False
-        output.write_raw("\x1b[?2026l")
-        output.flush()
-
-
 class Screen:
     def __init__(
         self,
@@ -155,7 +118,7 @@ class Screen:
             self.app.output.write_raw(text)
             self.app.output.flush()
             return
-        with _one_frame(self.app.output):
+        with one_frame(self.app.output):
             self.app.renderer.erase(leave_alternate_screen=False)
             self.app.output.write_raw(text)
             self.app.renderer.reset()
@@ -265,7 +228,7 @@ class Screen:
             ],
             align=VerticalAlign.TOP,
         )
-        output = output or _own_output()
+        output = output or own_output()
         app: Application[None] = Application(
             layout=Layout(body, focused_element=self._draft_window),
             key_bindings=self._keys(),

@@ -50,6 +50,7 @@ class Turns:
             return False
         finally:
             self._desk.starting_since = None
+            self._screen.refresh()
         self._desk.model = self._desk.model or str(self._link.about.get("model") or "")
         return True
 

@@ -12,9 +12,9 @@ from typing import Any
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
+from rich.theme import Theme
 
 from caddie.protocol.chat import ToolCallEvent, Usage
-from caddie.terminal.markdown import QUIET, markdown
 from caddie.terminal.text import amount, clean, duration, fit, one_line
 from caddie.terminal.turn import UNSETTLED, Answer, Checklist, Item, Thought
 
@@ -27,6 +27,27 @@ _BARE = ("command", "file_path", "path", "pattern", "query", "url", "skill", "de
 _MARKS = {"done": ("✓", "green"), "failed": ("✗", WRONG), "refused": ("✗", WAITING), "cancelled": ("◌", DIM)}
 _BOXES = {"pending": ("☐", DIM), "in_progress": ("◉", ACCENT), "completed": ("☑", DIM)}
 _LEVELS = {"info": ("·", DIM), "warning": ("!", WAITING), "error": ("✗", WRONG)}
+
+_THEME = Theme(
+    {
+        "markdown.h1": "bold underline",
+        "markdown.h2": "bold",
+        "markdown.h3": "bold",
+        "markdown.h4": "italic bold",
+        "markdown.h5": "italic",
+        "markdown.h6": "italic",
+        "markdown.code": "cyan",
+        "markdown.item.bullet": "dim",
+        "markdown.item.number": "dim",
+        "markdown.list": "none",
+        "markdown.block_quote": "dim",
+        "markdown.hr": "dim",
+        "markdown.link": "underline",
+        "markdown.link_url": "dim",
+        "markdown.table.border": "dim",
+        "markdown.table.header": "bold",
+    }
+)
 
 
 class Pen:
@@ -55,7 +76,7 @@ class Pen:
             markup=False,
             highlight=False,
             emoji=False,
-            theme=QUIET,
+            theme=_THEME,
         )
         console.print(renderable)
         lines = [line.rstrip() for line in file.getvalue().rstrip("\n").split("\n")]
@@ -70,6 +91,8 @@ def item(thing: Item, width: int, since: float = 0, frame: int = 0) -> Renderabl
     """`since`: seconds that a running call has been seen; `frame` moves the spinner."""
     match thing:
         case Answer(text=text):
+            from caddie.terminal.markdown import markdown  # the first prompt need not wait for pygments
+
             return markdown(text)
         case Thought(text=text):
             return Text(fit("· thought  " + one_line(text), width), style="dim italic")

@@ -11,6 +11,7 @@ from caddie.protocol.chat import ToolCallEvent
 from caddie.protocol.permissions import Choice, CommandPreview, DiffPreview, PermissionAsk
 from caddie.protocol.tools import HintInfo
 from caddie.terminal import cards, view
+from caddie.terminal.markdown import markdown
 from caddie.terminal.prompts import PermissionPrompt
 
 CHOICES = [
@@ -115,7 +116,7 @@ def test_running_output_shows_its_last_lines() -> None:
 
 
 def test_markdown_keeps_addresses_of_links_in_sight() -> None:
-    text = pen(80).draw(view.markdown("[my bank](http://evil.example) [bold]x[/bold]"))
+    text = pen(80).draw(markdown("[my bank](http://evil.example) [bold]x[/bold]"))
     assert "http://evil.example" in text
     assert "[bold]x[/bold]" in text
     assert "\x1b]8" not in text
