@@ -33,9 +33,9 @@ FIELDS = (
     Field("hint", HINT_WEIGHT, 0.3),
     Field("alias", HINT_WEIGHT, 0.3),
     Field("server", 1.0, 0.3),
-    Field("description", DESCRIPTION_WEIGHT, 0.8),
-    Field("parameter", 0.5, 0.6),
-    Field("parameter description", 0.25, 0.6),
+    Field("description", DESCRIPTION_WEIGHT, 0.6),
+    Field("parameter", 0.5, 0.3),
+    Field("parameter description", 0.35, 0.5),
 )
 
 Counts = tuple[float, ...]

@@ -26,6 +26,11 @@ are told apart by it cost two of a hundred right answers."""
 
 FITS_FROM_KEYWORD_ALONE = 0.05
 
+COVERAGE_FLOOR = 0.3
+"""A tool that holds none of the question's weight would keep this share of its score, one that holds all of it 1."""
+
+_UNNAMED = 99
+
 _DIGITS = 6
 """Scores are compared after rounding: below that, differences are those of summation, not of fit."""
 
@@ -122,9 +127,10 @@ class ToolIndex:
         rows = {row: what for row, what in rows.items() if self._meets(row, query)}
         matching = np.flatnonzero(merged)
         best = self._best(merged, matching, limit)
-        first = {row for row, what in rows.items() if not what.in_passing}
+        first = {row: what.rank for row, what in rows.items() if not what.in_passing}
         order = sorted(
-            best | rows.keys(), key=lambda row: (row not in first, -merged[row], self._postings.spec(row).name)
+            best | rows.keys(),
+            key=lambda row: (first.get(row, _UNNAMED), -merged[row], self._postings.spec(row).name),
         )
         total = len(matching) + sum(not merged[row] for row in rows)
         threshold = FITS_FROM if self._model else FITS_FROM_KEYWORD_ALONE
@@ -134,14 +140,16 @@ class ToolIndex:
         return Ranking(hits, total, not fits, self._missing(query))
 
     def _merge(self, query: Query, keyword: KeywordScores) -> _Scores:
-        """Each ranker's scores are divided by its best, so that the weights mean what they say, and the merged ones
-        multiplied by how well the best hit answers the question as a whole (the geometric mean of its BM25F strength
-        and its cosine), so that a score means the same for any question."""
+        """Each ranker's scores are divided by its best, so that the weights mean what they say; the merged ones count
+        the more, the more of the question a tool covers. Last, all are scaled so that the best hit has the geometric
+        mean of its BM25F strength and its cosine: how well it answers the question as a whole, on the same scale for
+        any question."""
         lexical, cosine = keyword.score, self._cosine(query)
         weight_keyword, weight_tfidf = self._weights if cosine is not None else (1.0, 0.0)
         cosine = lexical * 0 if cosine is None else cosine
         parts = _by_best(lexical), _by_best(cosine)
         merged = (weight_keyword * parts[0] + weight_tfidf * parts[1]) / (weight_keyword + weight_tfidf)
+        merged = _by_best(merged * (COVERAGE_FLOOR + (1 - COVERAGE_FLOOR) * keyword.coverage))
         fit = keyword.strength if self._model is None else (keyword.strength * cosine) ** 0.5
         fit = fit[merged >= merged.max() - 10**-_DIGITS].max()  # several best ones must not depend on their order
         return _Scores(merged * fit, parts[0] * fit, parts[1] * fit)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 SATURATION = 1.2
 """BM25's k1: how soon more of the same word stops to matter."""
 
-COVERAGE_FLOOR = 0.2
-"""A tool that holds none of the question's weight would keep this share of its score, one that holds all of it 1."""
-
 
 @dataclass(frozen=True, slots=True)
 class KeywordScores:
@@ -59,8 +56,7 @@ class KeywordRanker:
             return np.bincount(rows, weights=values, minlength=len(self._postings.entries)).astype(np.float64)
 
         coverage = np.minimum(total(rarity) / asked, 1.0)
-        score = total(idf, evidence) * (COVERAGE_FLOOR + (1 - COVERAGE_FLOOR) * coverage)
-        return KeywordScores(score, coverage, np.minimum(total(rarity, evidence) / asked, 1.0))
+        return KeywordScores(total(idf, evidence), coverage, np.minimum(total(rarity, evidence) / asked, 1.0))
 
     def rarity(self, term: str) -> float:
         """At least 1, so that in a catalogue of one tool a known word weighs about as much as an unknown one."""
