@@ -112,7 +112,8 @@ async def _lines() -> AsyncIterator[str]:
 def _print(thing: Item) -> None:
     match thing:
         case Answer(text=text):
-            sys.stdout.write(clean(text).rstrip() + "\n")
+            # A block's own empty lines at its end set it apart from the next.
+            sys.stdout.write(clean(text).rstrip("\n") + ("\n\n" if text.endswith("\n\n") else "\n"))
             sys.stdout.flush()
         case Thought():
             pass
