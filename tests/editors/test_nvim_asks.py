@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 import scripted_wire as wire
-
-from conftest import GO, Terminal
+from nvim_kit import ESC, GO, SEND, Terminal
 
 Start = Callable[..., Terminal]
-SEND, ESC = "\x13", "\x1b"
 TWO_HINTS = [wire.hint("create_credit_note"), wire.hint("export_ledger", 0.41)]
 
 
@@ -20,13 +18,8 @@ def asked(terminal: Start, *requests: dict[str, Any], after: tuple[dict[str, Any
     screen = terminal({"turns": [[wire.call("c1", "awaitingPermission"), *requests, *after, wire.done()]]})
     screen.type("go" + SEND)
     screen.wait("waiting for you")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     return screen
-
-
-def answer_to(screen: Terminal, request_id: str) -> Any:
-    return screen.until(lambda: request_id in screen.answers() and [screen.answers()[request_id]])[0]
 
 
 def test_a_hint_is_one_quiet_line_and_a_pick_goes_into_the_turn(terminal: Start) -> None:
@@ -74,14 +67,12 @@ def test_a_pick_is_taken_back_with_backspace_and_hints_can_be_off(terminal: Star
     screen.wait("with: create_credit_note")
     screen.type("\x7f\x7f")
     screen.wait_gone("with: ")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.command("Caddie hints off")
     before = len(screen.sent("caddie/chat/draft"))
     screen.type("amoney")
     screen.wait("money")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     assert len(screen.sent("caddie/chat/draft")) == before
 
 
@@ -93,7 +84,7 @@ def test_a_permission_is_one_key(terminal: Start, key: str, choice: str) -> None
     assert "▌ max_count  10" in shown
     assert "▌ a allow once   s this session   w always   r reject…" in shown
     screen.type(key)
-    assert answer_to(screen, "r1") == {"choice": choice}
+    assert screen.answer_to("r1") == {"choice": choice}
     screen.wait_gone("asks to run")
 
 
@@ -104,6 +95,7 @@ def test_a_permission_takes_no_focus_and_typed_words_answer_nothing(terminal: St
     screen.type("a was")
     screen.type(GO)
     screen.wait("asks to run")
+    screen.wait("▌ Esc, then  a allow once")
     screen.type(" awsr")
     shown = screen.wait("a was awsr")
     assert "INSERT" in shown
@@ -116,8 +108,7 @@ def test_a_key_typed_before_the_block_was_seen_answers_nothing(terminal: Start) 
     screen = terminal(script, extra="vim.g.caddie = vim.tbl_extend('force', vim.g.caddie, { guard = 60000 })")
     screen.type("go" + SEND)
     screen.wait("asks to run")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.type("a")
     screen.command("echo 'still here'")
     assert "asks to run" in screen.wait("still here")
@@ -129,7 +120,7 @@ def test_a_rejection_can_carry_words_for_the_model(terminal: Start) -> None:
     screen.type("r")
     screen.wait("Why not?")
     screen.type("use the staging repo\r")
-    assert answer_to(screen, "r1") == {"choice": "reject", "feedback": "use the staging repo"}
+    assert screen.answer_to("r1") == {"choice": "reject", "feedback": "use the staging repo"}
 
 
 def test_escape_at_the_feedback_goes_back_to_the_question(terminal: Start) -> None:
@@ -141,7 +132,7 @@ def test_escape_at_the_feedback_goes_back_to_the_question(terminal: Start) -> No
     screen.type("r")
     screen.wait("Why not?")
     screen.type("\r")
-    assert answer_to(screen, "r1") == {"choice": "reject"}
+    assert screen.answer_to("r1") == {"choice": "reject"}
 
 
 def test_requests_queue_and_are_answered_one_by_one(terminal: Start) -> None:
@@ -150,8 +141,8 @@ def test_requests_queue_and_are_answered_one_by_one(terminal: Start) -> None:
     screen.type("a")
     screen.wait("▌ git_push · git")
     screen.type("s")
-    assert answer_to(screen, "r1") == {"choice": "once"}
-    assert answer_to(screen, "r2") == {"choice": "session"}
+    assert screen.answer_to("r1") == {"choice": "once"}
+    assert screen.answer_to("r2") == {"choice": "session"}
 
 
 def test_all_of_a_long_argument_is_one_key_away(terminal: Start) -> None:
@@ -196,8 +187,8 @@ def test_a_prompt_that_the_server_withdraws_goes_away(terminal: Start) -> None:
     screen.wait("▌ git_push · git")
     assert "1 waiting" in screen.wait_gone("▌ git_log · git")
     screen.type("a")
-    assert answer_to(screen, "r2") == {"choice": "once"}
-    assert answer_to(screen, "r1")["choice"] not in {"once", "session", "always"}
+    assert screen.answer_to("r2") == {"choice": "once"}
+    assert screen.answer_to("r1")["choice"] not in {"once", "session", "always"}
 
 
 def test_stopping_the_turn_takes_its_prompts_away(terminal: Start) -> None:
@@ -206,12 +197,11 @@ def test_stopping_the_turn_takes_its_prompts_away(terminal: Start) -> None:
     )
     screen.type("go" + SEND)
     screen.wait("asks to run")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.type(ESC)
     screen.wait("· stopped")
     screen.wait_gone("asks to run")
-    assert answer_to(screen, "r1")["choice"] not in {"once", "session", "always"}
+    assert screen.answer_to("r1")["choice"] not in {"once", "session", "always"}
 
 
 def test_a_prompt_nobody_sees_is_told_once_and_waits_in_the_chat(terminal: Start) -> None:
@@ -219,8 +209,7 @@ def test_a_prompt_nobody_sees_is_told_once_and_waits_in_the_chat(terminal: Start
     screen = terminal({"turns": [[wire.GO_ON, wire.permission("r1"), wire.done()]]}, extra=extra)
     screen.type("go" + SEND)
     screen.wait("working")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.command("close")
     screen.wait_gone("working")
     screen.type(GO)
@@ -238,7 +227,7 @@ def test_a_question_is_answered_by_number(terminal: Start) -> None:
     )
     assert "▌ 1 INV-1042  8,400 EUR" in screen.text()
     screen.type("2")
-    assert answer_to(screen, "q1") == {"answers": {"which": "INV-1043"}}
+    assert screen.answer_to("q1") == {"answers": {"which": "INV-1043"}}
 
 
 def test_questions_follow_one_another_with_several_options_and_own_words(terminal: Start) -> None:
@@ -257,13 +246,13 @@ def test_questions_follow_one_another_with_several_options_and_own_words(termina
     screen.type("o")
     screen.wait(lambda text: "\nWhy?" in text)
     screen.type("because\r")
-    assert answer_to(screen, "q1") == {"answers": {"a": "x, z", "b": "because"}}
+    assert screen.answer_to("q1") == {"answers": {"a": "x, z", "b": "because"}}
 
 
 def test_a_question_can_be_declined(terminal: Start) -> None:
     screen = asked(terminal, wire.question("q1", [{"id": "b", "question": "Why?", "options": [], "multiple": False}]))
     screen.type("x")
-    assert answer_to(screen, "q1") == {"declined": True}
+    assert screen.answer_to("q1") == {"declined": True}
 
 
 def test_a_question_before_any_chat_is_a_plain_choice(terminal: Start) -> None:
@@ -275,10 +264,10 @@ def test_a_question_before_any_chat_is_a_plain_choice(terminal: Start) -> None:
     screen.command("lua require('caddie.client').ensure(function() end)")
     screen.wait("Start its servers?")
     screen.type("1\r")
-    assert answer_to(screen, "q1") == {"answers": {"trust": "Trust this folder"}}
+    assert screen.answer_to("q1") == {"answers": {"trust": "Trust this folder"}}
 
 
 def test_a_request_that_the_client_does_not_know_is_refused(terminal: Start) -> None:
     write = {"request": "caddie/settings/write", "id": "w1", "params": {"key": "a", "value": 1, "scope": "user"}}
     screen = terminal({"started": [write]})
-    assert answer_to(screen, "w1")["code"] == -32601
+    assert screen.answer_to("w1")["code"] == -32601

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import scripted_wire as wire
-
-from conftest import GO, Terminal
+from nvim_kit import ESC, GO, SEND, Terminal
 
 Start = Callable[..., Terminal]
-SEND, ESC = "\x13", "\x1b"
 
 
 def test_an_answer_streams_in_and_the_cost_is_told(terminal: Start) -> None:
@@ -64,8 +62,7 @@ def test_escape_stops_the_turn_and_says_so(terminal: Start) -> None:
     screen = terminal({"turns": [turn, [wire.text("again"), wire.done()]]})
     screen.type("go" + SEND)
     screen.wait("Esc stops")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.type(ESC)
     screen.wait("stopping…")
     screen.type(GO)
@@ -79,8 +76,7 @@ def test_a_cancelled_turn_without_a_last_event_ends_too(terminal: Start) -> None
     screen = terminal({"turns": [[wire.call("c1", "running"), wire.UNTIL_CANCELLED, wire.CANCELLED]]})
     screen.type("go" + SEND)
     screen.wait("Esc stops")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.type("\x03")
     screen.wait("· stopped")
 
@@ -98,8 +94,7 @@ def test_a_server_that_goes_away_ends_the_turn_with_a_way_out(terminal: Start) -
     screen = terminal({"turns": [[wire.call("c1", "running"), wire.GO_ON]]})
     screen.type("go" + SEND)
     screen.wait("Esc stops")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.command("lua vim.lsp.get_clients({name='caddie'})[1].rpc.terminate()")
     shown = screen.wait("⊘ git_log")
     assert ":Caddie restart" in shown
@@ -124,8 +119,7 @@ def test_who_reads_above_keeps_the_place_while_text_streams_in(terminal: Start) 
     screen = terminal({"turns": [turn]})
     screen.type("go" + SEND)
     screen.wait("line 39")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.type("gg4j")
     before = screen.wait(lambda text: "line 1\n" in text + "\n" and "line 39" not in text)
     cursor = screen.cursor()
@@ -162,6 +156,8 @@ def test_the_transcript_cannot_be_damaged(terminal: Start) -> None:
     screen.wait_gone("INSERT")
     for harm in (":%d\r", "ggdG", ":1,2d\r", ":%s/Precious/Lost/e\r", "Gdk", "u", "u"):
         screen.type(harm)
+        screen.command(f"echo 'tried {len(harm)}'")
+        screen.wait(f"tried {len(harm)}")
     screen.type("Gimore")
     shown = screen.wait("more")
     assert "Precious words." in shown
@@ -203,8 +199,7 @@ def test_long_results_unfold_in_place_and_open_whole(terminal: Start) -> None:
     screen = terminal({"turns": [[wire.call("c1", "done", result=result), wire.done()]]})
     screen.type("go" + SEND)
     screen.wait("cached")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.type("gg/git_log\r\r")
     assert "commit 12" not in screen.wait("28 more lines")
     screen.type("/more lines\r\r")
@@ -219,8 +214,7 @@ def test_model_words_are_never_commands_for_the_statusline(terminal: Start) -> N
     screen.type("%{execute('let g:pwned=1')} 100%" + SEND)
     shown = screen.wait("caddie · %{execute")
     assert "100%" in shown
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.command("echo 'pwned is ' .. exists('g:pwned')")
     screen.wait("pwned is 0")
 
@@ -237,8 +231,7 @@ def test_a_new_chat_begins_empty_and_without_the_session(terminal: Start) -> Non
     screen = terminal({"turns": [[wire.text("Old words."), wire.done()], [wire.done()]]})
     screen.type("go" + SEND)
     screen.wait("cached")
-    screen.type(ESC)
-    screen.wait_gone("INSERT")
+    screen.normal_mode()
     screen.command("Caddie new")
     screen.wait_gone("Old words.")
     screen.type("fresh" + SEND)

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from conftest import Terminal
+from nvim_kit import Terminal
 
 Start = Callable[..., Terminal]
 
@@ -52,7 +51,7 @@ ANSWERS = {
 
 @pytest.fixture
 def panel(terminal: Start) -> Terminal:
-    screen = terminal({"answers": ANSWERS}, chat=False, columns=100)
+    screen = terminal({"answers": ANSWERS}, chat=False, size=(100, 34))
     screen.command("Caddie tools")
     screen.wait("jira")
     return screen

@@ -15,6 +15,16 @@ end, {
 })
 
 for name, command in pairs({ Chat = 'chat', Tools = 'tools', Stop = 'stop', New = 'new', Sessions = 'sessions' }) do
-  vim.keymap.set('n', '<Plug>(Caddie' .. name .. ')', '<Cmd>Caddie ' .. command .. '<CR>', { desc = 'Caddie: ' .. command })
+  vim.keymap.set(
+    'n',
+    '<Plug>(Caddie' .. name .. ')',
+    '<Cmd>Caddie ' .. command .. '<CR>',
+    { desc = 'Caddie: ' .. command }
+  )
 end
-vim.keymap.set('x', '<Plug>(CaddieChat)', ":'<,'>Caddie chat<CR>", { desc = 'Caddie: chat about the selection', silent = true })
+vim.keymap.set(
+  'x',
+  '<Plug>(CaddieChat)',
+  ":'<,'>Caddie chat<CR>",
+  { desc = 'Caddie: chat about the selection', silent = true }
+)

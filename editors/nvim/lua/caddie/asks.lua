@@ -11,6 +11,8 @@ local M = {}
 ---@field withdrawn table what is answered when the server takes it back
 ---@field resume? fun(result: table)
 ---@field shown_at? number
+---@field inserting? boolean the person is typing: keys do not answer yet
+---@field busy? boolean words are being asked for
 
 ---@type caddie.Ask[]
 local queue = {}

@@ -127,14 +127,18 @@ local function touched(indexes)
 end
 
 local function ticking()
-  ticker:start(TICK_MS, TICK_MS, vim.schedule_wrap(function()
-    if conversation.state == 'idle' then
-      ticker:stop()
-    elseif M.is_visible() then
-      view:tick(conversation.items, now())
-      M.draw_rule()
-    end
-  end))
+  ticker:start(
+    TICK_MS,
+    TICK_MS,
+    vim.schedule_wrap(function()
+      if conversation.state == 'idle' then
+        ticker:stop()
+      elseif M.is_visible() then
+        view:tick(conversation.items, now())
+        M.draw_rule()
+      end
+    end)
+  )
 end
 
 ---@param level 'info'|'warning'|'error'
@@ -341,6 +345,9 @@ end
 ---@param added? caddie.Ask
 function M.asks_changed(added)
   local ask = asks.current()
+  if ask then
+    ask.inserting = M.is_visible() and api.nvim_get_current_buf() == view.buf and vim.fn.mode() == 'i'
+  end
   if view and view:is_valid() then
     view:draw_block(ask and ask:rows(view:width()) or {})
     require('caddie.keys').ask(view.buf, ask)

@@ -50,14 +50,14 @@ function M.get()
   end
 end
 
+-- Lua's empty table would be sent as a list.
 local function object(value)
   return vim.tbl_isempty(value) and vim.empty_dict() or value
 end
 
 function M.before_init(params, lsp_config)
   local settings = object(config.get().settings)
-  params.initializationOptions =
-    vim.tbl_extend('keep', { settings = settings }, params.initializationOptions or {})
+  params.initializationOptions = vim.tbl_extend('keep', { settings = settings }, params.initializationOptions or {})
   if lsp_config.settings then
     lsp_config.settings.caddie = lsp_config.settings.caddie or settings
   end
@@ -95,8 +95,10 @@ end
 
 local function on_exit(code, signal, client_id)
   vim.schedule(function()
-    local why = ('Caddie\'s server stopped (code %d, signal %d). :Caddie restart starts it again, :Caddie log says why.')
-      :format(code, signal)
+    local why = ("Caddie's server stopped (code %d, signal %d). :Caddie restart starts it again, :Caddie log says why."):format(
+      code,
+      signal
+    )
     if starting == client_id then
       tell_waiting(nil, why)
     end
@@ -115,8 +117,9 @@ local function on_error(code)
 end
 
 local function missing(cmd)
-  return ('Caddie\'s server %q was not found. Install it with “pipx install caddie-ls”, or name it: vim.g.caddie = { cmd = { "/path/to/caddie", "serve" } }.')
-    :format(cmd)
+  return ('Caddie\'s server %q was not found. Install it with “pipx install caddie-ls”, or name it: vim.g.caddie = { cmd = { "/path/to/caddie", "serve" } }.'):format(
+    cmd
+  )
 end
 
 local function lsp_config()
@@ -158,7 +161,7 @@ function M.request(method, params, callback, on_sent)
     if not client then
       return callback({ code = 0, message = problem })
     end
-    local sent, id = client:request(method, params or vim.empty_dict(), function(err, result)
+    local sent, id = client:request(method, object(params or {}), function(err, result)
       callback(err, result)
     end)
     if not sent then
@@ -176,7 +179,7 @@ end
 function M.notify(method, params)
   local client = M.get()
   if client and client.initialized then
-    client:notify(method, params)
+    client:notify(method, object(params))
   end
 end
 
@@ -187,7 +190,11 @@ end
 function M.when_over(id, client, callback)
   vim.api.nvim_create_autocmd('LspRequest', {
     callback = function(event)
-      if event.data.client_id == client.id and event.data.request_id == id and event.data.request.type == 'complete' then
+      if
+        event.data.client_id == client.id
+        and event.data.request_id == id
+        and event.data.request.type == 'complete'
+      then
         vim.schedule(callback)
         return true
       end

@@ -145,7 +145,10 @@ function M.run(args)
   if not command then
     local known = vim.tbl_keys(COMMANDS)
     table.sort(known)
-    return client.say(('“:Caddie %s” is not known. There are: %s.'):format(name, table.concat(known, ', ')), 'ERROR')
+    return client.say(
+      ('“:Caddie %s” is not known. There are: %s.'):format(name, table.concat(known, ', ')),
+      'ERROR'
+    )
   end
   if vim.fn.has('nvim-0.11') == 0 then
     return client.say('Caddie needs Neovim 0.11 or newer.', 'ERROR')

@@ -38,10 +38,14 @@ function M.typed(words, session_id)
     state.draft = state.draft + 1
     return M.dismiss()
   end
-  timer:start(config.get().hint_delay, 0, vim.schedule_wrap(function()
-    state.draft = state.draft + 1
-    client.notify('caddie/chat/draft', { draftId = tostring(state.draft), text = words, sessionId = session_id })
-  end))
+  timer:start(
+    config.get().hint_delay,
+    0,
+    vim.schedule_wrap(function()
+      state.draft = state.draft + 1
+      client.notify('caddie/chat/draft', { draftId = tostring(state.draft), text = words, sessionId = session_id })
+    end)
+  )
 end
 
 ---@param params table of `caddie/hints/show`

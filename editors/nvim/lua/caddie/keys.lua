@@ -112,6 +112,15 @@ local function while_inserting(buf, keys)
   end
 end
 
+local left_insert = 0
+
+-- Esc is often struck twice to leave insert mode; the second one is no wish to stop.
+local function escape_normal()
+  if vim.uv.now() - left_insert >= config.get().guard and not chat.stop() then
+    hints.dismiss()
+  end
+end
+
 local function stop_or_dismiss()
   if not chat.stop() then
     hints.dismiss()
@@ -135,7 +144,7 @@ local function in_normal_mode(buf, keys)
     end
   end, 'Send, or unfold what is at the cursor')
   map(buf, 'n', keys.send, chat.send, 'Send')
-  map(buf, 'n', '<Esc>', stop_or_dismiss, 'Stop the turn')
+  map(buf, 'n', '<Esc>', escape_normal, 'Stop the turn')
   map(buf, 'n', '<C-c>', stop_or_dismiss, 'Stop the turn')
   map(buf, 'n', 'g?', help, 'Help')
   inserting(buf)
@@ -152,6 +161,14 @@ local function watch(buf)
   on({ 'TextChangedI', 'TextChanged', 'TextChangedP' }, function()
     if in_prompt() then
       chat.typed()
+    end
+  end)
+  on('InsertLeave', function()
+    left_insert = vim.uv.now()
+  end)
+  on({ 'InsertEnter', 'InsertLeave' }, function()
+    if asks.current() then
+      vim.schedule(chat.asks_changed)
     end
   end)
   api.nvim_create_autocmd({ 'WinResized', 'ColorScheme' }, {

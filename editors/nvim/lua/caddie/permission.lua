@@ -6,6 +6,13 @@ local text = require('caddie.text')
 local M = {}
 
 local KEYS = { allowOnce = 'a', allowSession = 's', allowAlways = 'w', allowServerSession = 'S', reject = 'r' }
+local WORDS = {
+  allowOnce = 'allow once',
+  allowSession = 'this session',
+  allowAlways = 'always',
+  allowServerSession = 'its whole server, this session',
+  reject = 'reject…',
+}
 local PREVIEW_LINES = 20
 local BAR = { '▌ ', 'CaddieWait' }
 
@@ -44,7 +51,7 @@ local function argument_rows(key, value, pad, ask, width)
     end
     return rows
   end
-  if #lines == 1 and vim.api.nvim_strwidth(lines[1]) <= room then
+  if #lines == 1 and vim.api.nvim_strwidth(lines[1]) <= 2 * room then
     return { line(head, { lines[1] }) }
   end
   local more = #lines > 1 and ('  (+%d lines, v shows all)'):format(#lines - 1) or '  (v shows all)'
@@ -97,13 +104,13 @@ function preview.text(p, cap)
   end)
 end
 
-local function key_row(params)
-  local pieces = {}
-  for _, choice in ipairs(params.choices) do
+local function key_row(ask)
+  local pieces = { { ask.inserting and 'Esc, then  ' or '', 'CaddieDim' } }
+  for _, choice in ipairs(ask.params.choices) do
     local key = KEYS[choice.kind]
     if key then
       table.insert(pieces, { key, 'CaddieKey' })
-      table.insert(pieces, { ' ' .. text.one_line(choice.label) .. '   ' })
+      table.insert(pieces, { ' ' .. WORDS[choice.kind] .. '   ' })
     end
   end
   return line(unpack(pieces))
@@ -124,7 +131,7 @@ local function rows(ask, width)
   if text.one_line(params.reason) ~= '' then
     table.insert(out, line({ text.cap(text.one_line(params.reason), math.max(width - 4, 40)), 'CaddieDim' }))
   end
-  table.insert(out, key_row(params))
+  table.insert(out, key_row(ask))
   if asks.next() then
     local waiting = ('%d more after this: %s'):format(asks.count() - 1, asks.next().title)
     table.insert(out, line({ waiting, 'CaddieDim' }))

@@ -22,8 +22,8 @@ local function option_row(ask, question, i, option)
   return line({ tostring(i), 'CaddieKey' }, { box .. ' ' .. text.one_line(option.label) }, { description, 'CaddieDim' })
 end
 
-local function key_row(question)
-  local pieces = {}
+local function key_row(ask, question)
+  local pieces = { { ask.inserting and 'Esc, then  ' or '', 'CaddieDim' } }
   if question.multiple then
     vim.list_extend(pieces, { { 'd', 'CaddieKey' }, { ' done   ' } })
   end
@@ -42,7 +42,7 @@ local function rows(ask)
   for i, option in ipairs(question.options) do
     table.insert(out, option_row(ask, question, i, option))
   end
-  table.insert(out, key_row(question))
+  table.insert(out, key_row(ask, question))
   return out
 end
 

@@ -93,7 +93,10 @@ end
 local function unfolded(call)
   local rows = {}
   for _, key in ipairs(text.keys(call.params or {})) do
-    vim.list_extend(rows, framed(text.one_line(key) .. ' = ' .. text.value(call.params[key]), 'CaddieDim', RESULT_LINES))
+    vim.list_extend(
+      rows,
+      framed(text.one_line(key) .. ' = ' .. text.value(call.params[key]), 'CaddieDim', RESULT_LINES)
+    )
   end
   if call.result and call.result ~= '' then
     table.insert(rows, M.row({ '  ├ ' .. (call.isError and 'error' or 'result'), 'CaddieDim' }))
@@ -158,8 +161,7 @@ function draw.todo(item)
   end, item.todo)
 end
 
-local LEVELS =
-  { info = { '· ', 'CaddieDim' }, warning = { '! ', 'CaddieWait' }, error = { '✗ ', 'CaddieBad' } }
+local LEVELS = { info = { '· ', 'CaddieDim' }, warning = { '! ', 'CaddieWait' }, error = { '✗ ', 'CaddieBad' } }
 
 function draw.notice(item)
   local mark = LEVELS[item.level] or LEVELS.info

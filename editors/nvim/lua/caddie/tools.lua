@@ -45,9 +45,15 @@ end
 
 local function write(rows)
   vim.bo[buf].modifiable = true
-  api.nvim_buf_set_lines(buf, 0, -1, false, vim.tbl_map(function(row)
-    return row[1]
-  end, rows))
+  api.nvim_buf_set_lines(
+    buf,
+    0,
+    -1,
+    false,
+    vim.tbl_map(function(row)
+      return row[1]
+    end, rows)
+  )
   vim.bo[buf].modifiable = false
   for at, row in ipairs(rows) do
     for _, hl in ipairs(row.hl or {}) do
@@ -162,7 +168,8 @@ local function float(lines)
   api.nvim_buf_set_lines(float_buf, 0, -1, false, lines)
   vim.bo[float_buf].modifiable = false
   local place = { relative = 'cursor', row = 1, col = 2, width = width, height = height }
-  local win = api.nvim_open_win(float_buf, true, vim.tbl_extend('error', place, { style = 'minimal', border = 'rounded' }))
+  local win =
+    api.nvim_open_win(float_buf, true, vim.tbl_extend('error', place, { style = 'minimal', border = 'rounded' }))
   vim.wo[win].wrap, vim.wo[win].linebreak = true, true
   for _, key in ipairs({ 'q', '<Esc>', '?', '<CR>' }) do
     vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = float_buf, nowait = true })
@@ -179,7 +186,12 @@ local function explain()
     end)
   elseif at.group and at.group.server then
     local server = at.group.server
-    float({ text.one_line(server.name), '', text.one_line(server.reason or server.status), text.one_line(server.origin or '') })
+    float({
+      text.one_line(server.name),
+      '',
+      text.one_line(server.reason or server.status),
+      text.one_line(server.origin or ''),
+    })
   end
 end
 

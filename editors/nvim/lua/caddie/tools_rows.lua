@@ -4,7 +4,8 @@ local text = require('caddie.text')
 
 local M = {}
 
-local STATES = { enabled = { '✓', 'CaddieOn' }, deferred = { '◐', 'CaddieWait' }, disabled = { '✗', 'CaddieBad' } }
+local STATES =
+  { enabled = { '✓', 'CaddieOn' }, deferred = { '◐', 'CaddieWait' }, disabled = { '✗', 'CaddieBad' } }
 local TROUBLE = { failed = 'CaddieBad', needsAuth = 'CaddieWait' }
 
 ---@class caddie.ToolsPanel

@@ -246,21 +246,38 @@ function View:draw(items, indexes, now)
   self:draw_rule(self.rule)
 end
 
+-- The row from which Markdown is read again when rows from `first` on have changed: after the last blank line outside
+-- a fence. What an answer said paragraphs ago is not read again with each word.
+local function paragraph(rows, first)
+  local from, fence = 1, nil
+  for i = 1, math.min(first, #rows + 1) - 1 do
+    local opens = rows[i][1]:match('^%s*(```)') or rows[i][1]:match('^%s*(~~~)')
+    if opens and (fence == nil or fence == opens) then
+      fence = not fence and opens or nil
+    elseif not fence and rows[i][1] == '' then
+      from = i + 1
+    end
+  end
+  return from
+end
+
 function View:draw_item(index, new)
   local old, first = self.drawn[index], 1
   while same(old[first], new[first]) do
     first = first + 1
   end
+  local is_markdown = new[#new] and new[#new].markdown
+  local from = is_markdown and paragraph(new, first) or 1
   local start = self:start(index)
   local lines = {}
   for i = first, #new do
     table.insert(lines, new[i][1])
   end
-  api.nvim_buf_clear_namespace(self.buf, ROWS, start, start + #old)
+  api.nvim_buf_clear_namespace(self.buf, ROWS, start + from - 1, start + #old)
   api.nvim_buf_set_lines(self.buf, start + first - 1, start + #old, false, lines)
   self.prompt = self.prompt + #new - #old
   self.drawn[index], self.counts[index] = new, #new
-  self:highlight(index)
+  self:highlight(index, from)
 end
 
 local function mark(buf, row, col, opts)
@@ -280,20 +297,23 @@ local function highlight_row(buf, at, row)
   end
 end
 
-function View:highlight(index)
-  local start, source, from = self:start(index), {}, nil
-  for i, row in ipairs(self.drawn[index]) do
+---@param index integer
+---@param from? integer first of its rows to be highlighted
+function View:highlight(index, from)
+  local start, source, first = self:start(index), {}, nil
+  for i = from or 1, #self.drawn[index] do
+    local row = self.drawn[index][i]
     highlight_row(self.buf, start + i - 1, row)
     if row.markdown then
-      from = from or start + i - 1
+      first = first or start + i - 1
       table.insert(source, row[1])
     end
   end
   local joined = table.concat(source, '\n')
-  if from and #joined < MARKDOWN_LIMIT then
+  if first and #joined < MARKDOWN_LIMIT then
     for _, m in ipairs(markdown.marks(joined .. '\n')) do
-      mark(self.buf, from + m.row, m.col, {
-        end_row = math.min(from + m.end_row, self.prompt),
+      mark(self.buf, first + m.row, m.col, {
+        end_row = math.min(first + m.end_row, self.prompt),
         end_col = m.end_col,
         hl_group = m.hl,
         conceal = m.conceal,

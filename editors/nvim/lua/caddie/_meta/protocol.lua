@@ -22,6 +22,7 @@
 ---@field text string The assistant's final words.
 ---@field usage caddie.Usage
 ---@field mode "agent"|"plan"
+---@field model string The model that answered.
 
 --- Tokens as the provider counted them; `inputTokens` includes cached ones.
 ---@class caddie.Usage
