@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from caddie.search.analysis import fold, stem
 from caddie.search.document import FIELDS, analyse
-from caddie.search.exact import normalise, spellings
+from caddie.search.exact import normalise, resolve, spellings
 from caddie.search.exact_index import ExactIndex, Named
 from caddie.search.index import Hit, Ranking
 from caddie.search.keyword import KeywordRanker, KeywordScores
@@ -104,8 +104,6 @@ class ToolIndex:
 
     def resolve(self, name: str) -> tuple[ToolSpec, ...]:
         """The indexed tools that `name` can mean: none, one, or all candidates."""
-        from caddie.search.exact import resolve
-
         return resolve(name, (entry.spec for entry in self._postings.entries if entry))
 
     def search(self, query: str, limit: int) -> Ranking:
@@ -176,15 +174,13 @@ class ToolIndex:
 
     def _hit(self, row: int, query: Query, scores: _Scores, named: Named | None) -> Hit:
         exact = named is not None and not named.in_passing
-        score = 1.0 if exact else round(float(scores.merged[row]), _DIGITS)
-        return Hit(
-            tool=self._postings.spec(row),
-            score=score,
-            keyword=round(float(scores.keyword[row]), _DIGITS),
-            tfidf=round(float(scores.tfidf[row]), _DIGITS),
-            reasons=(*([f"{named.by}: {named.what}"] if named else []), *self._reasons(row, query)),
-            exact=exact,
+        score, keyword, tfidf = (
+            round(float(part[row]), _DIGITS) for part in (scores.merged, scores.keyword, scores.tfidf)
         )
+        by_name = [f"{named.by}: {named.what}"] if named else []
+        by_score = f"keyword {keyword:.2f}, TF-IDF {tfidf:.2f}" if self.tfidf_ready else f"keyword {keyword:.2f}"
+        reasons = (*by_name, *self._reasons(row, query), by_score)
+        return Hit(self._postings.spec(row), 1.0 if exact else score, keyword, tfidf, reasons, exact)
 
     def _reasons(self, row: int, query: Query) -> list[str]:
         words: dict[int, dict[str, None]] = {}
