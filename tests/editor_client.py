@@ -160,5 +160,6 @@ async def editor(
         yield one
     finally:
         async with asyncio.timeout(BOUND):
-            await one.client.shutdown_session()
-            await one.client.stop()
+            if not one.client.stopped:  # a test may have ended the server itself
+                await one.client.shutdown_session()
+                await one.client.stop()

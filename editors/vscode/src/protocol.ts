@@ -32,6 +32,8 @@ export interface TurnResult {
   text: string;
   usage: Usage;
   mode: "agent" | "plan";
+  /** The model that answered. */
+  model: string;
 }
 
 /** Tokens as the provider counted them; `inputTokens` includes cached ones. */

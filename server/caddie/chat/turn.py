@@ -96,6 +96,7 @@ class Outcome:
     stop: TurnStop
     text: str
     usage: Usage
+    model: str = ""
 
 
 class Turn:
@@ -231,7 +232,7 @@ class Turn:
         self._close("turnLimit", "[The turn was ended after too many steps.]")
         text = f"Stopped after {MAX_MODEL_REQUESTS} steps. Say “go on” to continue."
         self._emit(Notice("warning", text, "turn_limit"))
-        return Outcome("turnLimit", text, self._usage)
+        return Outcome("turnLimit", text, self._usage, self._model)
 
     def _finish(self, completed: Completed) -> Outcome:
         text = completed.message.text
@@ -246,7 +247,7 @@ class Turn:
             self._emit(Notice("warning", "The model ended its turn without an answer.", "empty_answer"))
         if not completed.message.parts:
             self._say(Message("assistant", (Text("[Empty answer.]"),)))
-        return Outcome(stop, text, self._usage)
+        return Outcome(stop, text, self._usage, self._model)
 
     async def _ask_model(self) -> Completed:
         retries = 0

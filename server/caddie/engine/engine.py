@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from caddie.chat.events import Hinted, TurnEvent
+from caddie.chat.events import Hinted, Notice, TurnEvent
 from caddie.chat.messages import Part
 from caddie.chat.session import Session
 from caddie.chat.turn import Outcome, Turn, TurnInput
@@ -45,7 +45,7 @@ from caddie.tools.tool import Tool, ToolResult
 logger = logging.getLogger(__name__)
 
 SERVER_WAIT_SECONDS = 20.0
-FIRST_TURN_WAIT_SECONDS = 1.0
+FIRST_TURN_WAIT_SECONDS = 5.0
 
 
 class Engine:
@@ -240,7 +240,7 @@ class Engine:
             else:
                 emit(session.id, turn.turn_id, event)
 
-        await self._servers_of_first_turn(await_servers)
+        await self._servers_of_first_turn(await_servers, tell)
         choice = await self.models.choose(self.configuration.resolved(session.id).settings)
         running = Turn(
             session,
@@ -259,11 +259,15 @@ class Engine:
         await self.sessions.flush()
         return outcome
 
-    async def _servers_of_first_turn(self, seconds: float) -> None:
-        """The first message of a process often comes before the servers do; give them a moment (B01, B12)."""
-        if self._is_first_turn and seconds > 0:
-            await self.mcp.settled(None, seconds)
-        self._is_first_turn = False
+    async def _servers_of_first_turn(self, seconds: float, tell: Callable[[TurnEvent], None]) -> None:
+        """The first message of a process often comes before the servers do; give them a moment, and say so."""
+        is_first, self._is_first_turn = self._is_first_turn, False
+        connecting = [status.name for status in self.mcp.statuses() if status.state == "connecting"]
+        if not is_first or not connecting or seconds <= 0:
+            return
+        tell(Notice("info", f"Waiting for the MCP servers {', '.join(connecting)}.", "waiting_for_servers"))
+        if late := await self.mcp.settled(None, seconds):
+            tell(Notice("warning", f"Still connecting: {', '.join(late)}. The turn goes on.", "servers_pending"))
 
     async def execute(
         self, name: str, params: Mapping[str, Any], report: Report, *, session_id: str = ""

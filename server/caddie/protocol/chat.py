@@ -44,6 +44,7 @@ class TurnResult(Message):
     text: str = Field(description="The assistant's final words.")
     usage: Usage
     mode: Mode
+    model: str = Field("", description="The model that answered.")
 
 
 class TextEvent(Message):

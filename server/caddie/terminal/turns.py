@@ -51,7 +51,6 @@ class Turns:
         finally:
             self._desk.starting_since = None
             self._screen.refresh()
-        self._desk.model = self._desk.model or str(self._link.about.get("model") or "")
         return True
 
     def on_chat(self, params: Params) -> None:
@@ -110,6 +109,7 @@ class Turns:
         if self._desk.running is not None:
             self._settle_rest(self._desk.running)
         self._desk.session_id, self._desk.mode = result.session_id, result.mode
+        self._desk.model = result.model or self._desk.model
         if result.usage.input_tokens or result.usage.output_tokens:
             self._printer.show(view.usage(result.usage))
 

@@ -64,6 +64,7 @@ def bind_handlers(server: Server, app: App) -> None:
             text=outcome.text,
             usage=convert.usage(outcome.usage),
             mode=session.state.mode,
+            model=outcome.model,
         )
 
     async def draft(params: wire.DraftParams) -> None:

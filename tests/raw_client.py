@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-SERVER = Path(__file__).parents[2] / "fixtures" / "echo_server.py"
+SERVER = Path(__file__).parent / "fixtures" / "echo_server.py"
 SECONDS = 30
 
 
@@ -49,7 +49,8 @@ class RawClient:
         return await self.read()
 
     async def initialize(self) -> None:
-        answer = await self.call(0, "initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        capabilities = {"experimental": {"caddie": {"permission": True}}}
+        answer = await self.call(0, "initialize", {"processId": None, "rootUri": None, "capabilities": capabilities})
         assert "capabilities" in answer["result"]
         self.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
 
@@ -75,10 +76,12 @@ class RawClient:
 
 
 @asynccontextmanager
-async def start(*arguments: str, initialized: bool = True) -> AsyncIterator[RawClient]:
+async def start(
+    *arguments: str, initialized: bool = True, program: tuple[str, ...] = (str(SERVER),), **options: Any
+) -> AsyncIterator[RawClient]:
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(SERVER), *arguments, stdin=pipe, stdout=pipe, stderr=pipe
+        sys.executable, *program, *arguments, stdin=pipe, stdout=pipe, stderr=pipe, **options
     )
     client = RawClient(process)
     try:
