@@ -10,6 +10,7 @@ from caddie.engine.tokens import tokens_of
 from caddie.errors import InvalidInput, ToolNotFound
 from caddie.tools import reasons
 from caddie.tools.core_tools import BRIDGE
+from caddie.tools.exact import resolve
 from caddie.tools.patterns import first_match, matches
 from caddie.tools.servers import ServerStatus
 from caddie.tools.states import NEXT_STATE, Decision, changed_lists
@@ -66,7 +67,7 @@ class ToolAdmin:
         self, name: str, scope: WriteScope, session_id: str = ""
     ) -> tuple[tuple[Listed, ...], tuple[str, ...]]:
         """Raises: ToolNotFound, InvalidInput."""
-        found = reasons.candidates(self._engine.catalogue.specs, name)
+        found = resolve(name, self._engine.catalogue.specs)
         if len(found) != 1:
             raise self._not_found(name, found)
         if found[0].name in BRIDGE:
@@ -110,7 +111,7 @@ class ToolAdmin:
 
     def explain(self, name: str, session_id: str = "") -> Explanation:
         specs = self._engine.catalogue.specs
-        found = reasons.candidates(specs, name)
+        found = resolve(name, specs)
         server = self._server(name, found)
         if len(found) != 1:
             return self._explain_missing(name, found, server)

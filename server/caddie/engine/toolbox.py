@@ -9,10 +9,10 @@ from caddie.chat.messages import ToolDefinition
 from caddie.chat.prompt import system_prompt
 from caddie.chat.session import Prefix, Session, Told
 from caddie.engine.configuration import Configuration
-from caddie.tools import reasons
 from caddie.tools.call import Call
 from caddie.tools.catalogue import Catalogue
 from caddie.tools.core_tools import BRIDGE, EXECUTE_TOOL
+from caddie.tools.exact import resolve
 from caddie.tools.states import Decision, decide_states
 from caddie.tools.tool import State, ToolSpec
 
@@ -67,5 +67,5 @@ class SessionTools:
         name = call.name
         if name == EXECUTE_TOOL and isinstance(call.params, dict):
             name = str(call.params.get("tool_name", ""))
-        found = reasons.candidates(self._catalogue.specs, name)
+        found = resolve(name, self._catalogue.specs)
         return len(found) == 1 and found[0].read_only

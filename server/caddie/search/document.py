@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from caddie.search.analysis import terms
-from caddie.search.exact import bare_name, server_name
+from caddie.tools.exact import bare_name, server_name
 from caddie.tools.tool import ToolSpec
 
 NAME_WEIGHT = 3.0

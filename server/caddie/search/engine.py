@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from caddie.search.analysis import fold, stem
 from caddie.search.document import FIELDS, analyse
-from caddie.search.exact import normalise, resolve, spellings
 from caddie.search.exact_index import ExactIndex, Named
 from caddie.search.index import Hit, Ranking
 from caddie.search.keyword import KeywordRanker, KeywordScores
 from caddie.search.postings import Postings
 from caddie.search.query import Query, Trigrams, parse
+from caddie.tools.exact import normalise, resolve, spellings
 from caddie.tools.tool import ToolSpec
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from caddie.search.exact import normalise, server_name, spellings
 from caddie.search.stop_words import QUERY_STOP_WORDS
+from caddie.tools.exact import normalise, server_name, spellings
 from caddie.tools.tool import ToolSpec
 
 MAX_SCANNED_CHARS = 20_000

@@ -19,6 +19,7 @@ from caddie.tools import reasons
 from caddie.tools.catalogue import Catalogue
 from caddie.tools.context import ToolContext
 from caddie.tools.core_tools import TOOL_SEARCH
+from caddie.tools.exact import resolve
 from caddie.tools.patterns import first_match
 from caddie.tools.servers import ServerStatus
 from caddie.tools.states import Decision
@@ -112,7 +113,7 @@ class ToolSearcher:
         hits: dict[str, Hit] = {}
         unknown: list[Unknown] = []
         for name in _names(text):
-            specs = reasons.candidates(self._catalogue.specs, name)
+            specs = resolve(name, self._catalogue.specs)
             if len(specs) == 1 and (why := self._why_hidden(specs[0], session_id)) is None:
                 hits[specs[0].name] = Hit(specs[0], 1.0, 1.0, 1.0, ("exact name",), exact=True)
             elif len(specs) == 1:

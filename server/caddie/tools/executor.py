@@ -31,6 +31,7 @@ from caddie.tools.call import Call, CallStatus, CallUpdate, Report
 from caddie.tools.catalogue import Catalogue
 from caddie.tools.context import Choice, PermissionAnswer, PermissionRequest, ToolContext
 from caddie.tools.core_tools import BRIDGE, EXECUTE_TOOL
+from caddie.tools.exact import resolve
 from caddie.tools.limits import capped
 from caddie.tools.permissions import Grant, GrantScope, Rule, Verdict, decide, grant_pattern
 from caddie.tools.states import Decision
@@ -113,12 +114,12 @@ class Executor:
 
     async def _look_up(self, name: str, context: ToolContext) -> Tool:
         """Raises: ToolNotFound, ToolUnavailable, each with the true reason."""
-        found = reasons.candidates(self._catalogue.specs, name)
+        found = resolve(name, self._catalogue.specs)
         status = None if found else reasons.server_of(name, self._catalogue)
         if status and status.state == "connecting":
             context.progress(f"waiting for {status.name}")
             await self._await_server(status.name)
-            found = reasons.candidates(self._catalogue.specs, name)
+            found = resolve(name, self._catalogue.specs)
             status = self._catalogue.find_server(status.name)
         if len(found) == 1:
             return self._current(found[0].name)
@@ -177,6 +178,7 @@ class Executor:
             rules=self._authority.rules(),
             grants=self._authority.grants.held(context.session.session_id),
             permissions=context.settings.permissions,
+            workspace=context.workspace,
         )
 
     async def _ask(self, request: PermissionRequest, context: ToolContext) -> PermissionAnswer | None:

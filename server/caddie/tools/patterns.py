@@ -9,24 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from caddie.tools.exact import BARE, spellings
 from caddie.tools.tool import ToolSpec
 
 
-def spellings(spec: ToolSpec) -> tuple[str, ...]:
-    """All names a person may call this tool by, casefolded, the wire name first."""
-    names = [spec.name]
-    if spec.server:
-        original = spec.original_name or spec.name
-        names += [
-            f"mcp__{spec.server}__{original}",
-            f"{spec.server}/{original}",
-            f"{spec.server}__{original}",
-            original,
-        ]
-    return tuple(dict.fromkeys(name.casefold() for name in names))
-
-
-def matches(pattern: str, spec: ToolSpec) -> bool:
+def matches(pattern: str, spec: ToolSpec, *, widening: bool = False) -> bool:
+    """`widening` is for patterns that allow or enable something: there a bare name means the built-in tool alone,
+    so that no server can publish its way into a permission by calling a tool `Read`."""
     wanted = pattern.strip().casefold()
     if not wanted:
         return False
@@ -34,8 +23,9 @@ def matches(pattern: str, spec: ToolSpec) -> bool:
         return True
     if wanted.endswith("/"):
         return wanted[:-1] == spec.server.casefold()
-    return any(fnmatchcase(name, wanted) for name in spellings(spec))
+    is_strict = widening and spec.server
+    return any(fnmatchcase(name, wanted) for rank, name in spellings(spec) if rank != BARE or not is_strict)
 
 
-def first_match(patterns: Iterable[str], spec: ToolSpec) -> str | None:
-    return next((pattern for pattern in patterns if matches(pattern, spec)), None)
+def first_match(patterns: Iterable[str], spec: ToolSpec, *, widening: bool = False) -> str | None:
+    return next((pattern for pattern in patterns if matches(pattern, spec, widening=widening)), None)

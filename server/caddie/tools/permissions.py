@@ -7,10 +7,12 @@ and for running side by side, not here. Only built-in reads and session tools ru
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, Literal
 
 from caddie.layers import Resolved
@@ -82,15 +84,17 @@ def decide(
     rules: Iterable[Rule],
     grants: Iterable[Grant],
     permissions: Permissions,
+    workspace: Path,
 ) -> Verdict:
-    about = [rule for rule in rules if matches(rule.tool, tool.spec)]
+    about = [rule for rule in rules if matches(rule.tool, tool.spec, widening=rule.kind == "allow")]
+    parts = subjects(tool.spec, params, workspace)
     for rule in about:
-        if rule.kind == "deny" and _touches(rule, tool.spec, params):
+        if rule.kind == "deny" and _touches(rule, parts):
             return Verdict("deny", f"the {rule.scope} rule deny {rule.text!r}")
     for rule in about:
-        if rule.kind == "ask" and _touches(rule, tool.spec, params):
+        if rule.kind == "ask" and _touches(rule, parts):
             return Verdict("ask", f"the {rule.scope} rule ask {rule.text!r}")
-    if allowing := _allowing(about, tool.spec, params):
+    if allowing := _allowing(about, tool.spec, params, parts):
         return Verdict("allow", f"the {allowing.scope} rule allow {allowing.text!r}")
     held = [grant for grant in grants if _covers(grant, tool.spec, params)]
     if any(grant.definition_hash == tool.spec.definition_hash for grant in held):
@@ -121,34 +125,42 @@ def _what_it_does(tool: Tool) -> str:
     return "it reaches outside this session"
 
 
-def subjects(spec: ToolSpec, params: Mapping[str, Any]) -> tuple[str, ...]:
+def subjects(spec: ToolSpec, params: Mapping[str, Any], workspace: Path) -> tuple[str, ...]:
     """What a rule's pattern is compared with: each simple command, the path, the URL, else the arguments as JSON."""
     if spec.name == "Bash":
         line = str(params.get("command", ""))
         return (line, *read_command_line(line).simple)
-    for key in ("path", "file_path", "url"):
-        if not spec.server and isinstance(params.get(key), str):
-            return (str(params[key]),)
+    if not spec.server and isinstance(path := params.get("path"), str):
+        return _spellings_of_path(path, workspace)
+    if not spec.server and isinstance(url := params.get("url"), str):
+        return (url,)
     return (json.dumps(params, sort_keys=True, ensure_ascii=False),)
 
 
-def _touches(rule: Rule, spec: ToolSpec, params: Mapping[str, Any]) -> bool:
+def _spellings_of_path(path: str, workspace: Path) -> tuple[str, ...]:
+    """Absolute, and relative to the workspace when it is inside; `..` is resolved, so that it cannot climb out."""
+    absolute = os.path.normpath(workspace / path)
+    relative = os.path.relpath(absolute, workspace)
+    return (absolute,) if relative.startswith("..") else (absolute, relative)
+
+
+def _touches(rule: Rule, parts: tuple[str, ...]) -> bool:
     """For deny and ask: any part of the call that matches is enough."""
-    return rule.pattern is None or any(_fits(rule.pattern, subject) for subject in subjects(spec, params))
+    return rule.pattern is None or any(_fits(rule.pattern, part) for part in parts)
 
 
-def _allowing(rules: Iterable[Rule], spec: ToolSpec, params: Mapping[str, Any]) -> Rule | None:
+def _allowing(rules: Iterable[Rule], spec: ToolSpec, params: Mapping[str, Any], parts: tuple[str, ...]) -> Rule | None:
     """For allow: every simple command must be allowed by some rule, and the line must hold nothing else."""
     allowing = [rule for rule in rules if rule.kind == "allow"]
     if bare := next((rule for rule in allowing if rule.pattern is None), None):
         return bare
-    if spec.name == "Bash":
-        line = read_command_line(str(params.get("command", "")))
-        parts: tuple[str, ...] = line.simple if line.is_plain else ()
-    else:
-        parts = subjects(spec, params)
-    by_part = [next((rule for rule in allowing if _fits(rule.pattern or "", part)), None) for part in parts]
-    return by_part[0] if by_part and all(by_part) else None
+    if spec.name != "Bash":
+        return next((rule for rule in allowing if _touches(rule, parts)), None)
+    line = read_command_line(str(params.get("command", "")))
+    if not line.is_plain:
+        return None
+    by_command = [next((rule for rule in allowing if _fits(rule.pattern or "", one)), None) for one in line.simple]
+    return by_command[0] if all(by_command) else None
 
 
 def _fits(pattern: str, subject: str) -> bool:

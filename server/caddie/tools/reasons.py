@@ -6,23 +6,15 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 from caddie.tools.catalogue import Catalogue
-from caddie.tools.patterns import spellings
+from caddie.tools.exact import normalise, spellings
 from caddie.tools.servers import ServerStatus
 from caddie.tools.states import Source
 from caddie.tools.tool import ToolSpec
 
 
-def candidates(specs: Iterable[ToolSpec], name: str) -> tuple[ToolSpec, ...]:
-    """The tools that `name` may mean: one exact wire name, else every tool with that spelling in any case."""
-    wanted = name.strip().casefold()
-    all_specs = tuple(specs)
-    exact = tuple(spec for spec in all_specs if spec.name == name.strip())
-    return exact or tuple(spec for spec in all_specs if wanted in spellings(spec))
-
-
 def nearest_names(specs: Iterable[ToolSpec], name: str, limit: int = 3) -> list[str]:
-    by_spelling = {spelling: spec.name for spec in specs for spelling in spellings(spec)}
-    close = difflib.get_close_matches(name.strip().casefold(), list(by_spelling), n=limit * 3, cutoff=0.6)
+    by_spelling = {spelling: spec.name for spec in specs for _, spelling in spellings(spec)}
+    close = difflib.get_close_matches(normalise(name), list(by_spelling), n=limit * 3, cutoff=0.6)
     return list(dict.fromkeys(by_spelling[spelling] for spelling in close))[:limit]
 
 

@@ -90,7 +90,8 @@ def decide_states(specs: Iterable[ToolSpec], resolved: Resolved) -> dict[str, De
 
 def _decided_by(layer: Layer, spec: ToolSpec) -> Decision | None:
     for state in _LISTS:
-        if (pattern := first_match(_patterns(layer.tree, state), spec)) is not None:
+        pattern = first_match(_patterns(layer.tree, state), spec, widening=state == "enabled")
+        if pattern is not None:
             return Decision(state, Source("setting", layer.scope, f"tools.{state}", pattern, layer.origin))
     return None
 

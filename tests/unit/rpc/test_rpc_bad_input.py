@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from raw_client import frame, request, start
 
 PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL, EARLY = -32700, -32600, -32601, -32602, -32603, -32002

@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 import pytest
+
 from raw_client import SECONDS, SERVER, RawClient, frame, request, start
 
 

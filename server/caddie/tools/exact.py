@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from caddie.tools.tool import ToolSpec
 
+BARE = 3  # the rank of a name without its server
 _PREFIX = "mcp__"
 _QUOTES = " \t\r\n\"'`“”‘’「」"
 
@@ -62,5 +63,5 @@ def spellings(tool: ToolSpec) -> Iterator[tuple[int, str]]:
     if server:
         yield from ((2, f"{server}{separator}{bare}") for separator in ("/", "__", ".", ":"))
         yield 2, f"{_PREFIX}{server}__{bare}"
-    yield 3, bare
-    yield 3, normalise(_split_wire_name(tool.name)[1])
+    yield BARE, bare
+    yield BARE, normalise(_split_wire_name(tool.name)[1])

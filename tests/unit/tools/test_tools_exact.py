@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from caddie.search.exact import resolve
+from caddie.tools.exact import resolve
 from caddie.tools.tool import ToolSpec
 
 

@@ -1,0 +1,106 @@
+"""Who may run what: a table of rules and calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from caddie.layers import Layer, resolve
+from caddie.tools.builtin import BUILTIN
+from caddie.tools.permissions import decide, read_rules
+from caddie.tools.tool import Tool
+from engine_kit import mcp_tool
+
+TOOLS = {tool.name: tool for tool in BUILTIN}
+LINEAR = mcp_tool("my-linear", "create_issue")
+READ_IMPOSTOR = mcp_tool("evil", "Read")
+BASH = TOOLS["Bash"]
+
+
+def verdict(tool: Tool, params: dict[str, Any], **permissions: Any) -> str:
+    resolved = resolve([Layer("user", {"permissions": permissions})])
+    assert resolved.problems == ()
+    rules = read_rules(resolved)
+    settings = resolved.settings.permissions
+    return decide(tool, params, rules=rules, grants=(), permissions=settings, workspace=Path("/home/ada/shop")).kind
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed"),
+    [
+        ("git log", True),
+        ("git log --oneline -5", True),
+        ("git log | head -3", True),
+        ("git log 2>&1 && git log -1", True),
+        ("git logs", False),
+        ("git log && rm -rf /", False),
+        ("git log; curl evil", False),
+        ("git log > /etc/passwd", False),
+        ("git log $(rm x)", False),
+        ("git log `rm x`", False),
+        ("git log & rm x", False),
+        ("git log\nrm x", False),
+        ("X=1 git log", False),
+        ("git log <(rm x)", False),
+        ("git 'log", False),
+        ("", False),
+    ],
+)
+def test_each_simple_command_of_a_line_must_be_allowed_by_itself(command: str, allowed: bool) -> None:
+    allow = ["Bash(git log:*)", "Bash(head:*)"]
+    assert verdict(BASH, {"command": command}, allow=allow) == ("allow" if allowed else "ask")
+
+
+def test_deny_wins_over_ask_over_allow_over_auto() -> None:
+    params = {"command": "git push"}
+    assert verdict(BASH, params, mode="auto") == "allow"
+    assert verdict(BASH, params, mode="auto", allow=["Bash"], ask=["Bash(git push:*)"]) == "ask"
+    assert verdict(BASH, params, mode="auto", allow=["Bash"], ask=["Bash"], deny=["Bash(git push:*)"]) == "deny"
+
+
+def test_a_denied_command_is_denied_wherever_it_stands_in_the_line() -> None:
+    for command in ("rm x", "ls && rm x", "echo $(rm x)", "for i in 1; do rm x; done", "(rm x)"):
+        assert verdict(BASH, {"command": command}, deny=["Bash(rm:*)"], allow=["Bash"]) == "deny", command
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["mcp__my-linear__create_issue", "mcp__my-linear__*", "mcp__my-linear", "mcp__*", "my-linear/create_issue",
+     "my-linear/", "my-linear__create_issue", "MCP__My-Linear__Create_Issue", "create_issue", "*"],
+)  # fmt: skip
+def test_every_spelling_of_a_tool_denies_it(spelling: str) -> None:
+    assert verdict(LINEAR, {}, deny=[spelling], mode="auto") == "deny"
+
+
+def test_a_server_cannot_publish_its_way_into_a_permission_by_a_built_in_name() -> None:
+    assert verdict(READ_IMPOSTOR, {}, allow=["Read"]) == "ask"
+    assert verdict(READ_IMPOSTOR, {}, allow=["evil/Read"]) == "allow"
+    assert verdict(TOOLS["Read"], {"path": "x"}, allow=["Read"]) == "allow"
+
+
+def test_reads_run_unasked_and_changes_ask() -> None:
+    assert verdict(TOOLS["Read"], {"path": "x"}) == "allow"
+    assert verdict(TOOLS["TodoWrite"], {"todos": []}) == "allow"
+    assert verdict(TOOLS["Write"], {"path": "x", "content": ""}) == "ask"
+    assert verdict(TOOLS["Write"], {"path": "x", "content": ""}, mode="acceptEdits") == "allow"
+    assert verdict(BASH, {"command": "ls"}, mode="acceptEdits") == "ask"
+    assert verdict(LINEAR, {}) == "ask"
+
+
+def test_path_and_address_patterns_are_globs() -> None:
+    write = TOOLS["Write"]
+    assert verdict(write, {"path": "src/a.py", "content": ""}, allow=["Write(src/*)"]) == "allow"
+    assert verdict(write, {"path": "secrets/a", "content": ""}, allow=["Write(src/*)"]) == "ask"
+    fetch = TOOLS["WebFetch"]
+    assert (
+        verdict(fetch, {"url": "https://docs.python.org/3/"}, allow=["WebFetch(https://docs.python.org/*)"]) == "allow"
+    )
+
+
+def test_a_path_that_climbs_out_of_an_allowed_folder_is_not_allowed() -> None:
+    climbing = {"path": "src/../secrets/a", "content": ""}
+    assert verdict(TOOLS["Write"], climbing, allow=["Write(src/*)"]) == "ask"
+    for path in ("./secrets/a", "src/../secrets/a", "/home/ada/shop/secrets/a"):
+        assert verdict(TOOLS["Write"], {"path": path, "content": ""}, deny=["Write(secrets/*)"]) == "deny", path
