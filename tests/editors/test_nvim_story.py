@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -75,3 +76,92 @@ def test_a_deferred_tool_is_hinted_found_permitted_and_run(
     assert "✓ git_log  git · " in shown
     assert "asks to run" not in shown
     assert "ExecuteTool" not in shown
+
+
+def chatting(screen: Terminal) -> Terminal:
+    screen.command("Caddie chat")
+    screen.wait("Ask, or say")
+    return screen
+
+
+def test_an_edit_is_permitted_by_its_diff_and_lands_in_the_unsaved_buffer(
+    neovim: Callable[..., Terminal], llmock: LLMock, repository: Path
+) -> None:
+    path = str(repository / "totals.py")
+    llmock.call_tool("Read", {"path": path})
+    llmock.call_tool("Edit", {"path": path, "old_string": "DRAFT = 7", "new_string": "DRAFT = 8"})
+    llmock.reply("Changed.")
+    screen = neovim()
+    screen.command("call append(1, 'DRAFT = 7')")
+    screen.wait("DRAFT = 7")
+    chatting(screen).type("Change the draft" + SEND)
+    shown = screen.wait("asks to run", 60)
+    assert "▌ -DRAFT = 7" in shown
+    assert "▌ +DRAFT = 8" in shown
+    screen.normal_mode()
+    screen.type("a")
+    screen.wait("Changed.", 60)
+    screen.wait(lambda text: "DRAFT = 8" in text.splitlines()[1], 20)
+    assert "DRAFT" not in (repository / "totals.py").read_text()
+
+
+def test_a_stalled_model_is_stopped_and_the_next_message_works(neovim: Callable[..., Terminal], llmock: LLMock) -> None:
+    llmock.stall()
+    screen = chatting(neovim())
+    screen.type("Are you there?" + SEND)
+    screen.wait("working", 60)
+    screen.normal_mode()
+    screen.type("\x03")
+    screen.wait("· stopped")
+    llmock.reset()
+    llmock.reply("I am here.")
+    screen.type("iAnd now?" + SEND)
+    screen.wait("I am here.", 60)
+
+
+def test_a_state_is_changed_in_the_panel_and_says_who_decided(
+    neovim: Callable[..., Terminal], repository: Path
+) -> None:
+    screen = connected(neovim())
+    screen.wait("◐ git_log")
+    screen.type("Gd")
+    screen.wait("✗ git_log")
+    screen.wait("workspace   0 /")
+    screen.type("?")
+    screen.wait("Decided by the workspace setting")
+    screen.type("q")
+    screen.wait_gone("Decided by")
+
+
+def test_servers_of_an_unknown_folder_wait_for_trust(
+    neovim: Callable[..., Terminal], repository: Path, git_server: dict[str, Any]
+) -> None:
+    (repository / ".mcp.json").write_text(json.dumps({"mcpServers": {"shared": git_server}}))
+    screen = neovim(mcp={"servers": {}})
+    screen.command("lua require('caddie.client').ensure(function() end)")
+    screen.wait("trust", 60)
+    screen.wait("1: ")
+    screen.type("1\r")
+    screen.command("Caddie tools")
+    screen.wait("Built-in", 60)
+    screen.type("/git_log\r")
+    screen.wait("▾ shared  ready", 60)
+
+
+def test_a_conversation_is_taken_up_again_in_another_neovim(neovim: Callable[..., Terminal], llmock: LLMock) -> None:
+    llmock.reply("Forty-two.")
+    first = chatting(neovim())
+    first.type("What is the answer?" + SEND)
+    first.wait("Forty-two.", 60)
+    first.wait("tokens")
+    first.close()
+    second = neovim()
+    second.command("Caddie sessions")
+    second.wait("1: What is the answer?", 60)
+    second.type("1\r")
+    shown = second.wait("Forty-two.")
+    assert "› What is the answer?" in shown
+    llmock.reply("Still forty-two.")
+    second.type("Sure?" + SEND)
+    second.wait("Still forty-two.", 60)
+    assert "What is the answer?" in str(llmock.last_request.body)

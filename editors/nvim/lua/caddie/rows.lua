@@ -139,7 +139,7 @@ function draw.call(item, now, width)
   local detail = table.concat(detail_of(call), ' · ')
   local right = M.right(item, now)
   local room = width - vim.api.nvim_strwidth(glyph[1] .. ' ' .. label .. '    ' .. right) - (word and 2 or 0)
-  local word_room = word and math.min(vim.api.nvim_strwidth(word), math.max(room - 12, 10)) or 0
+  local word_room = word and math.min(vim.api.nvim_strwidth(word), math.max(room, 10)) or 0
   detail = text.cap(detail, math.max(room - word_room, 0))
   local row = M.row(
     { glyph[1], glyph[2] },
