@@ -21,6 +21,9 @@ check: $(VENV)/.test
 gen: $(VENV)/.test
 	$(BIN)/python -m caddie.protocol.export
 
+pictures: $(VENV)/.test
+	$(BIN)/python docs/pictures/make.py
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 

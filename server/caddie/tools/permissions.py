@@ -53,7 +53,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`by` says whose word it was; `stale` is an earlier grant whose tool has changed since."""
+    """`by` says whose word it was (for `ask` in a sentence for the prompt); `stale` is an earlier grant whose tool has changed since."""
 
     kind: RuleKind
     by: str
@@ -93,14 +93,14 @@ def decide(
             return Verdict("deny", f"the {rule.scope} rule deny {rule.text!r}")
     for rule in about:
         if rule.kind == "ask" and _touches(rule, parts):
-            return Verdict("ask", f"the {rule.scope} rule ask {rule.text!r}")
+            return Verdict("ask", f"The {rule.scope} rule ask {rule.text!r} wants you to see it.")
     if allowing := _allowing(about, tool.spec, params, parts):
         return Verdict("allow", f"the {allowing.scope} rule allow {allowing.text!r}")
     held = [grant for grant in grants if _covers(grant, tool.spec, params)]
     if any(grant.definition_hash == tool.spec.definition_hash for grant in held):
         return Verdict("allow", "your earlier permission")
     if held:
-        return Verdict("ask", "its definition changed since you allowed it", stale=held[-1])
+        return Verdict("ask", "Its definition changed since you allowed it.", stale=held[-1])
     return _own_word(tool, permissions)
 
 
@@ -116,13 +116,13 @@ def _own_word(tool: Tool, permissions: Permissions) -> Verdict:
 
 def _what_it_does(tool: Tool) -> str:
     if tool.spec.name == "Bash":
-        return "it runs a command"
+        return "It runs a command."
     if tool.edits_files:
-        return "it changes a file"
+        return "It changes a file."
     if tool.spec.server:
-        claim = "says it only reads" if tool.spec.read_only else "may change things"
-        return f"it is a tool of the MCP server {tool.spec.server} and {claim}"
-    return "it reaches outside this session"
+        claim = "says that it only reads" if tool.spec.read_only else "may change things"
+        return f"A tool of the MCP server {tool.spec.server}, which {claim}."
+    return "It reaches outside this session."
 
 
 def subjects(spec: ToolSpec, params: Mapping[str, Any], workspace: Path) -> tuple[str, ...]:

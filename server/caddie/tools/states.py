@@ -83,6 +83,9 @@ def decide_states(specs: Iterable[ToolSpec], resolved: Resolved) -> dict[str, De
     """Decisions by wire name, in the order given; the bridge follows from the others."""
     all_specs = tuple(specs)
     decisions = {spec.name: decide_state(spec, resolved) for spec in all_specs if spec.name not in BRIDGE}
+    if resolved.settings.tools.deferral == "off":
+        shown = Decision("enabled", Source("setting", "merged", "tools.deferral", "off"))
+        decisions = {name: shown if item.state == "deferred" else item for name, item in decisions.items()}
     is_needed = any(decision.state == "deferred" for decision in decisions.values())
     bridge = Decision("enabled" if is_needed else "disabled", Source("bridge"))
     return {spec.name: decisions.get(spec.name, bridge) for spec in all_specs}
