@@ -110,9 +110,52 @@ def terminal(place: Path) -> str:
     return answered
 
 
+def neovim(place: Path) -> str:
+    """The same story in Neovim, at the moment where it asks."""
+    workspace = repository(place / "invoices")
+    (workspace / "totals.py").write_text("def total(lines):\n    return round(sum(line.amount for line in lines), 2)\n")
+    options = {"cmd": [sys.executable, "-m", "caddie", "serve"]}
+    init = place / "init.lua"
+    plugin = json.dumps(str(ROOT / "editors/nvim"))
+    init.write_text(
+        f"vim.opt.rtp:prepend({plugin})\nvim.opt.number = true\nvim.g.caddie = vim.json.decode([[{json.dumps(options)}]])\n"
+    )
+    with model(workspace) as env:
+        argv = [
+            str(Path(sys.executable).with_name("nvim")),
+            "--clean",
+            "-n",
+            "-i",
+            "NONE",
+            "-u",
+            str(init),
+            "totals.py",
+        ]
+        screen = Screen.spawn(argv, clean_environment(place / "home", **env), (110, 30), cwd=workspace)
+        screen.wait_for("return round")
+        screen.send(":Caddie chat\r")
+        screen.wait_for("1 Trust")
+        press(screen, "\x1b")
+        press(screen, "1")
+        screen.wait_until_gone("waiting for you")
+        screen.send("A")
+        screen.send(QUESTION)
+        screen.wait_for("git_log")
+        screen.send("\x13")
+        screen.wait_for("asks to run")
+        press(screen, "\x1b")
+        press(screen, "a")
+        screen.wait_for("no migration needed")
+        screen.wait_for("tokens")
+        answered = screen.svg("nvim")
+        screen.close()
+    return answered
+
+
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        save("terminal", terminal(Path(folder)))
+    for name, draw in (("terminal", terminal), ("neovim", neovim)):
+        with tempfile.TemporaryDirectory() as folder:
+            save(name, draw(Path(folder)))
 
 
 if __name__ == "__main__":

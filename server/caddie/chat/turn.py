@@ -269,9 +269,7 @@ class Turn:
     async def _stream(self) -> Completed:
         prefix = self._session.prefix
         assert prefix is not None  # _open recorded it
-        request = ModelRequest(
-            self._model, prefix.system, prefix.tools, self._session.history(), self._session.id
-        )
+        request = ModelRequest(self._model, prefix.system, prefix.tools, self._session.history(), self._session.id)
         async with aclosing(self._provider.stream(request)) as events:  # type: ignore[type-var]  # an async generator
             async for event in events:
                 match event:

@@ -97,6 +97,7 @@ class Engine:
         self._background: set[asyncio.Task[None]] = set()
         self._asking: asyncio.Task[None] | None = None
         self._is_first_turn = True
+        self._draft: tuple[str, str, str] | None = None
         self.catalogue.listen(self._catalogue_changed)
         self.catalogue.replace_source("", (*BUILTIN, make_tool_search(self.searcher), EXECUTE_TOOL))
 
@@ -197,6 +198,8 @@ class Engine:
     def _catalogue_changed(self, change: Change) -> None:
         self.searcher.refresh()
         self.door.tools_changed(change)
+        if self._draft is not None:  # what is being typed may fit a tool that has just come
+            self.in_background(self.draft(*self._draft))
 
     async def _await_server(self, name: str) -> None:
         await self.mcp.settled([name], SERVER_WAIT_SECONDS)
@@ -222,6 +225,7 @@ class Engine:
         if session.is_running:
             raise SessionBusy("A turn is already running in this session; wait for it or stop it.")
         session.is_running = True
+        self._draft = None
         turn_id = uuid4().hex[:12]
         try:
             outcome = await self._run_turn(
@@ -299,6 +303,8 @@ class Engine:
         return await find_hints(self.searcher, text, settings.hints)
 
     async def draft(self, draft_id: str, text: str, session_id: str) -> None:
+        """Hints for what is being typed; given again when the catalogue changes before the next draft or turn."""
+        self._draft = (draft_id, text, session_id)
         settings = self.configuration.settings
         hints = await self.hints(text) if settings.hints.while_typing else ()
         self.door.show_hints(hints, session_id=session_id, draft_id=draft_id)

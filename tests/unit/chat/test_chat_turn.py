@@ -121,6 +121,17 @@ async def test_hints_go_to_the_editor_and_a_slow_search_never_delays_the_request
         held.set()
 
 
+async def test_a_draft_gets_its_hint_also_when_the_server_comes_later_than_the_words(workspace: Path) -> None:
+    async with desk(workspace) as one:
+        await one.engine.draft("d1", "show the git log", "")
+        assert one.hints == [()]
+        one.hinted.clear()
+        one.engine.catalogue.replace_source("git", (mcp_tool("git", "git_log", "Show commits"),))
+        async with asyncio.timeout(BOUND):
+            await one.hinted.wait()
+    assert [hint.tool for hint in one.hints[-1]] == ["mcp__git__git_log"]
+
+
 async def test_hints_that_are_off_are_gone(workspace: Path) -> None:
     settings = {"hints": {"enabled": False}}
     tools = {"git": (mcp_tool("git", "git_log", "Show commits"),)}
