@@ -117,9 +117,8 @@ def neovim(place: Path) -> str:
     options = {"cmd": [sys.executable, "-m", "caddie", "serve"]}
     init = place / "init.lua"
     plugin = json.dumps(str(ROOT / "editors/nvim"))
-    init.write_text(
-        f"vim.opt.rtp:prepend({plugin})\nvim.opt.number = true\nvim.g.caddie = vim.json.decode([[{json.dumps(options)}]])\n"
-    )
+    wanted = f"vim.g.caddie = vim.json.decode([[{json.dumps(options)}]])"
+    init.write_text(f"vim.opt.rtp:prepend({plugin})\nvim.opt.number = true\n{wanted}\n")
     with model(workspace) as env:
         argv = [
             str(Path(sys.executable).with_name("nvim")),

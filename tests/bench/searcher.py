@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from caddie.search.engine import ToolIndex
-from caddie.search.exact import bare_name, server_name
+from caddie.tools.exact import bare_name, server_name
 from caddie.tools.tool import ToolSpec
 
 

@@ -53,7 +53,8 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`by` says whose word it was (for `ask` in a sentence for the prompt); `stale` is an earlier grant whose tool has changed since."""
+    """`by` says whose word it was, for `ask` in a sentence for the prompt. `stale` is an earlier grant whose tool
+    has changed since."""
 
     kind: RuleKind
     by: str
