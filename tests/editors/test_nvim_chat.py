@@ -270,3 +270,29 @@ def test_a_stored_conversation_is_chosen_and_gone_on_with(terminal: Start) -> No
     screen.wait("None at all.")
     screen.type("more" + SEND)
     assert screen.until(lambda: screen.sent("caddie/chat/turn"))[0]["sessionId"] == "s7"
+
+
+def test_a_chat_whose_buffer_was_deleted_or_reloaded_is_there_again(terminal: Start) -> None:
+    screen = terminal({"turns": [[wire.text("Lasting words."), wire.done()]]})
+    screen.type("go" + SEND)
+    screen.wait("cached")
+    screen.normal_mode()
+    screen.command("edit!")
+    screen.command("echo 'reloaded'")
+    assert "Lasting words." in screen.wait("reloaded")
+    for command in ("bdelete!", "bwipeout!"):
+        screen.command(command)
+        screen.wait_gone("Lasting words.")
+        screen.command("Caddie")
+        screen.wait("Lasting words.")
+        screen.normal_mode()
+
+
+def test_a_server_that_lsp_enable_started_is_the_one_used(terminal: Start) -> None:
+    screen = terminal({"turns": [[wire.text("Hello."), wire.done()]]}, extra="vim.lsp.enable('caddie')", chat=False)
+    screen.until(lambda: screen.sent("textDocument/didOpen"))
+    screen.command("Caddie chat")
+    screen.wait("Ask, or say")
+    screen.type("go" + SEND)
+    screen.wait("Hello.")
+    assert len(screen.sent("initialize")) == 1

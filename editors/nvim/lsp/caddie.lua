@@ -1,7 +1,7 @@
 -- A vim.lsp.Config. `:Caddie` starts it by itself; override with vim.lsp.config('caddie', { ... }).
 ---@type vim.lsp.Config
 return {
-  cmd = { 'caddie', 'serve' },
+  cmd = require('caddie.config').get().cmd or { 'caddie', 'serve' },
   root_markers = { '.git', '.mcp.json', '.vscode' },
   capabilities = {
     experimental = {

@@ -100,6 +100,7 @@ local function draw_title()
     local title = conversation.title and ' · ' .. escaped(text.cap(conversation.title, 40)) or ''
     vim.wo[win][0].winbar = ' caddie' .. title .. '%=' .. escaped(conversation.mode or 'agent') .. ' '
   end
+  vim.cmd.redrawstatus({ bang = true })
 end
 
 local function flush()
@@ -358,7 +359,7 @@ function M.asks_changed(added)
   elseif added then
     client.say('Caddie waits for you: ' .. added.title .. ' (:Caddie chat)')
   end
-  vim.cmd.redrawstatus()
+  vim.cmd.redrawstatus({ bang = true })
 end
 
 local function on_event(params)
@@ -388,7 +389,7 @@ function M.listen()
   client.on('caddie/hints/show', hints.show)
   client.on('caddie/permission/ask', require('caddie.permission').ask)
   client.on('caddie/question/ask', function(params)
-    return require('caddie.question').ask(params, M.is_visible())
+    return require('caddie.question').ask(params, M.is_visible() or params.sessionId ~= nil)
   end)
   client.on('$/cancelRequest', function(params)
     asks.cancel(params.id)

@@ -77,11 +77,12 @@ local SIGNS = { ['+'] = 'CaddieAdd', ['-'] = 'CaddieRemove', ['@'] = 'CaddieDim'
 
 local preview = {}
 
-function preview.diff(p, cap)
+function preview.diff(p, cap, params)
   local lines = vim.tbl_filter(function(l)
     return not (l:match('^%-%-%- ') or l:match('^%+%+%+ '))
   end, text.lines((p.unified:gsub('\n$', ''))))
-  local rows = { line({ text.one_line(p.path), 'CaddieDim' }) }
+  local is_told = vim.list_contains(vim.tbl_values(params), p.path)
+  local rows = is_told and {} or { line({ text.path(p.path), 'CaddieDim' }) }
   return vim.list_extend(
     rows,
     capped(lines, cap, function(l)
@@ -126,7 +127,9 @@ local function rows(ask, width)
   vim.list_extend(out, arguments(params, ask, width))
   local p = params.preview
   if p and preview[p.kind] then
-    vim.list_extend(out, preview[p.kind](p, ask.all and math.huge or PREVIEW_LINES))
+    table.insert(out, line())
+    vim.list_extend(out, preview[p.kind](p, ask.all and math.huge or PREVIEW_LINES, params.params))
+    table.insert(out, line())
   end
   if text.one_line(params.reason) ~= '' then
     table.insert(out, line({ text.cap(text.one_line(params.reason), math.max(width - 4, 40)), 'CaddieDim' }))

@@ -137,12 +137,12 @@ local function without_chat(params)
 end
 
 ---@param params table of `caddie/question/ask`
----@param chat_is_open boolean
+---@param in_chat boolean false: no chat to ask it in
 ---@return table answer
-function M.ask(params, chat_is_open)
+function M.ask(params, in_chat)
   if #params.questions == 0 then
     return { answers = vim.empty_dict() }
-  elseif not chat_is_open then
+  elseif not in_chat then
     return without_chat(params)
   end
   return asks.wait({

@@ -103,12 +103,25 @@ function M.keys(params)
   return keys
 end
 
+-- One of these alone says what a call is about.
+local TELLING = { 'command', 'path', 'file_path', 'url', 'query', 'pattern' }
+
+--- A path as one would say it here.
+---@param path string
+---@return string
+function M.path(path)
+  path = M.one_line(path)
+  return path:sub(1, 1) == '/' and vim.fn.fnamemodify(path, ':.') or path
+end
+
 ---@param params table<string, any>?
 ---@return string `since v2.4`, `status=overdue, limit=10`
 function M.summary(params)
   local keys = M.keys(params or {})
-  if #keys == 1 then
-    return M.cap(M.one_line(M.value(params[keys[1]])), 60)
+  for _, key in ipairs(vim.list_extend({ #keys == 1 and keys[1] or nil }, TELLING)) do
+    if params and params[key] ~= nil then
+      return M.cap(M.path(M.value(params[key])), 60)
+    end
   end
   local parts = vim.tbl_map(function(key)
     return M.one_line(key) .. '=' .. M.cap(M.one_line(M.value(params[key])), 30)

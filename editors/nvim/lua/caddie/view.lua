@@ -50,7 +50,11 @@ function View.new()
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].swapfile = false
   vim.bo[buf].filetype = 'caddie'
-  pcall(api.nvim_buf_set_name, buf, 'caddie://chat')
+  local before = vim.fn.bufnr('caddie://chat')
+  if before ~= -1 then
+    api.nvim_buf_delete(before, { force = true })
+  end
+  api.nvim_buf_set_name(buf, 'caddie://chat')
   api.nvim_buf_set_lines(buf, 0, -1, false, { '', '' })
   self.prompt = 1
   self:guard()
@@ -59,7 +63,7 @@ end
 
 ---@return boolean
 function View:is_valid()
-  return api.nvim_buf_is_valid(self.buf)
+  return api.nvim_buf_is_loaded(self.buf)
 end
 
 ---@return integer[]
@@ -81,20 +85,35 @@ end
 
 -- What the person does to the lines above the rule is put right again at once.
 function View:guard()
+  local mine = (self.guards or 0) + 1
+  self.guards = mine
   api.nvim_buf_attach(self.buf, false, {
     on_lines = function(_, _, _, first, last, new_last)
-      if self.writing or first >= self.prompt then
+      if self.guards ~= mine then
+        return true
+      elseif self.writing or first >= self.prompt then
         return
       end
-      self.prompt = last <= self.prompt and self.prompt + new_last - last or first
-      if not self.damaged then
-        self.damaged = true
-        vim.schedule(function()
-          self:repair()
-        end)
-      end
+      self:damage(last <= self.prompt and self.prompt + new_last - last or first)
     end,
   })
+end
+
+--- `:edit` has emptied the buffer.
+function View:reload()
+  self:guard()
+  self:damage(0)
+end
+
+---@param prompt integer where the prompt begins now
+function View:damage(prompt)
+  self.prompt = prompt
+  if not self.damaged then
+    self.damaged = true
+    vim.schedule(function()
+      self:repair()
+    end)
+  end
 end
 
 function View:repair()
