@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from caddie import __version__
+from caddie.engine.engine import Engine
 from caddie.layers import Layer
 from caddie.rpc.codec import Server, create_base_server
+from caddie.rpc.door import EditorDoor
 from caddie.rpc.peer import Peer
-
-if TYPE_CHECKING:
-    from caddie.engine.engine import Engine
 
 
 class App:
-    """Holds what one connection needs. The engine is imported and made after `initialized`, off the loop."""
+    """Holds what one connection needs. The engine is made once the client has said who it is."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -65,11 +63,9 @@ class App:
         await engine.close()
 
     async def _make_engine(self) -> Engine:
-        module = await asyncio.to_thread(importlib.import_module, "caddie.engine.engine")
-        doors = await asyncio.to_thread(importlib.import_module, "caddie.rpc.door")
         trusted = self._options.get("workspaceTrusted")
-        door = doors.EditorDoor(self.server, self.peer, self._can, trusted if isinstance(trusted, bool) else None)
-        engine: Engine = module.Engine(self._workspace, door, environ=dict(os.environ), editor_layers=self._layers())
+        door = EditorDoor(self.server, self.peer, self._can, trusted if isinstance(trusted, bool) else None)
+        engine = Engine(self._workspace, door, environ=dict(os.environ), editor_layers=self._layers())
         await engine.start()
         return engine
 

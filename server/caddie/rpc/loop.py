@@ -185,7 +185,7 @@ async def _serve(make_server: MakeServer, link: Link, stopped: asyncio.Future[in
         lost.cancel()
         await link.finish()
         return stopped.result() if stopped.done() else 0
-    server = make_server()
+    server = await asyncio.to_thread(make_server)  # a second of imports
     protocol = server.protocol
     protocol.set_writer(link)
     link.on_relief = protocol.relieved

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from caddie.engine.attachments import read_attachments
 from caddie.errors import CaddieError
 from caddie.protocol import chat as wire
 from caddie.protocol import methods
 from caddie.protocol.base import Empty, Message
+from caddie.rpc import convert
 from caddie.rpc.codec import Server, bind
 
 if TYPE_CHECKING:
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
 
 def bind_handlers(server: Server, app: App) -> None:
     async def turn(params: wire.TurnParams) -> wire.TurnResult:
-        from caddie.engine.attachments import read_attachments  # engine modules come in after `initialized`
-        from caddie.rpc import convert
-
         engine = await app.engine()
         ids: list[str] = []
 
@@ -72,14 +71,10 @@ def bind_handlers(server: Server, app: App) -> None:
         await engine.draft(params.draft_id, params.text, params.session_id or "")
 
     async def list_sessions(params: Empty) -> wire.SessionListResult:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         return wire.SessionListResult(sessions=[convert.summary(item) for item in await engine.sessions.summaries()])
 
     async def open_session(params: wire.SessionParams) -> wire.SessionOpenResult:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         session = await engine.sessions.get(params.session_id)
         return wire.SessionOpenResult(
@@ -90,8 +85,6 @@ def bind_handlers(server: Server, app: App) -> None:
         )
 
     async def rename_session(params: wire.SessionRenameParams) -> wire.SessionInfo:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         return convert.session(await engine.sessions.rename(params.session_id, params.title))
 

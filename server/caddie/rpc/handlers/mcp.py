@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from caddie.protocol import mcp as wire
 from caddie.protocol import methods
 from caddie.protocol.base import Empty
+from caddie.rpc import convert
 from caddie.rpc.codec import Server, bind
 
 if TYPE_CHECKING:
@@ -16,14 +17,10 @@ if TYPE_CHECKING:
 
 def bind_handlers(server: Server, app: App) -> None:
     def info(engine: Engine, name: str) -> wire.ServerInfo:
-        from caddie.rpc import convert
-
         status = next(status for status in engine.mcp.statuses() if status.name == name)
         return convert.server(status)
 
     async def list_servers(params: Empty) -> wire.ServersResult:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         servers = [convert.server(status) for status in engine.mcp.statuses()]
         return wire.ServersResult(servers=servers, notices=engine.server_notices())

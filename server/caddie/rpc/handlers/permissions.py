@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from caddie.protocol import methods
 from caddie.protocol import permissions as wire
+from caddie.rpc import convert
 from caddie.rpc.codec import Server, bind
+from caddie.tools.permissions import read_rules
 
 if TYPE_CHECKING:
     from caddie.rpc.app import App
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
 
 def bind_handlers(server: Server, app: App) -> None:
     async def list_permissions(params: wire.PermissionsListParams) -> wire.PermissionsListResult:
-        from caddie.rpc import convert
-        from caddie.tools.permissions import read_rules
-
         engine = await app.engine()
         rules = read_rules(engine.configuration.resolved(params.session_id or ""))
         held = engine.grants.held(params.session_id or "")

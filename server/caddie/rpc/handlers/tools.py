@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from caddie.protocol import methods
 from caddie.protocol import tools as wire
+from caddie.rpc import convert
 from caddie.rpc.codec import Server, bind
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 def bind_handlers(server: Server, app: App) -> None:
     async def list_tools(params: wire.ToolsListParams) -> wire.ToolsListResult:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         listed = engine.admin.listing(params.session_id or "")
         return wire.ToolsListResult(
@@ -28,22 +27,16 @@ def bind_handlers(server: Server, app: App) -> None:
         )
 
     async def search_tools(params: wire.SearchParams) -> wire.SearchResult:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         found = engine.searcher.find(params.query, limit=params.limit, session_id=params.session_id or "")
         return convert.search(found)
 
     async def discover_tools(params: wire.DiscoverParams) -> wire.DiscoverResult:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         query = f"discover:{params.task}"
         return convert.discovered(engine.searcher.find(query, limit=params.limit, session_id=params.session_id or ""))
 
     async def execute_tool(params: wire.ExecuteParams) -> wire.ExecuteResult:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         result = await engine.execute(
             params.tool_name, params.params, lambda update: None, session_id=params.session_id or ""
@@ -51,8 +44,6 @@ def bind_handlers(server: Server, app: App) -> None:
         return convert.result(result)
 
     def changed(result: tuple[tuple[Listed, ...], tuple[str, ...]]) -> wire.SetStateResult:
-        from caddie.rpc import convert
-
         return wire.SetStateResult(changed=[convert.tool(item) for item in result[0]], warnings=list(result[1]))
 
     async def set_state(params: wire.SetStateParams) -> wire.SetStateResult:
@@ -65,8 +56,6 @@ def bind_handlers(server: Server, app: App) -> None:
         return changed(await engine.admin.cycle_state(params.tool, params.scope, params.session_id or ""))
 
     async def explain(params: wire.ExplainParams) -> wire.ExplainResult:
-        from caddie.rpc import convert
-
         engine = await app.engine()
         return convert.explanation(engine.admin.explain(params.tool, params.session_id or ""))
 
