@@ -15,8 +15,6 @@ from typing import Any
 import psutil
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from terminal_screen import Screen
 
 SCRIPTED = Path(__file__).parents[1] / "fixtures" / "scripted_server.py"

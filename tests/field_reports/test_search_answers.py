@@ -135,3 +135,15 @@ async def test_a_workspace_cannot_allow_itself_anything_before_it_is_trusted(wor
     assert settings.tools.profile == "lean"
     assert settings.base_url == ""
     assert len(one.person.asked) == 1
+
+
+async def test_b03_a_tool_that_was_just_announced_runs_at_once(workspace: Path) -> None:
+    settings = {"mcp": {"servers": {"grows": fixture_server("grows.py")}}, "permissions": {"mode": "auto"}}
+    async with desk(workspace, settings=settings) as one:
+        async with asyncio.timeout(BOUND):
+            await one.engine.mcp.settled(None, BOUND)
+        await one.bridge("mcp__grows__start", {})
+        result = await one.bridge("mcp__grows__grown_88", {})
+        names = found(one, "select:mcp__grows__start, mcp__grows__grown_0")
+    assert "did grown_88" in result.text
+    assert names == ["mcp__grows__grown_0"], "what the server no longer has is gone"

@@ -21,7 +21,7 @@ from caddie.engine.inspect import ContextInspector
 from caddie.engine.models import Models
 from caddie.engine.sessions import Sessions
 from caddie.engine.toolbox import SessionTools
-from caddie.errors import ClientCannotAsk, SessionBusy
+from caddie.errors import ClientCannotAsk, InvalidInput, SessionBusy
 from caddie.layers import Layer
 from caddie.mcp.manager import McpManager
 from caddie.search.engine import ToolIndex
@@ -219,8 +219,12 @@ class Engine:
     ) -> tuple[Session, str, Outcome]:
         """Run a turn. `emit` gets session id, turn id and event.
 
-        Raises: SessionNotFound, SessionBusy, ProviderError, CancelledError.
+        Raises: InvalidInput, SessionNotFound, SessionBusy, ProviderError, CancelledError.
         """
+        if not text.strip() and not attachments:
+            raise InvalidInput("The message is empty; write what you want to know or have done.")
+        if not session_id and mode is None and self.configuration.settings.permissions.mode == "plan":
+            mode = "plan"
         session = await self.sessions.get(session_id) if session_id else self.sessions.create()
         if session.is_running:
             raise SessionBusy("A turn is already running in this session; wait for it or stop it.")

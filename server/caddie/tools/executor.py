@@ -116,7 +116,7 @@ class Executor:
         """Raises: ToolNotFound, ToolUnavailable, each with the true reason."""
         found = resolve(name, self._catalogue.specs)
         status = None if found else reasons.server_of(name, self._catalogue)
-        if status and status.state == "connecting":
+        if status and status.state in ("connecting", "ready"):  # a ready one may be listing its tools anew
             context.progress(f"waiting for {status.name}")
             await self._await_server(status.name)
             found = resolve(name, self._catalogue.specs)

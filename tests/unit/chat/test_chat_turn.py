@@ -11,7 +11,7 @@ import pytest
 
 from caddie.chat.events import Done, TextChunk, TodoChanged
 from caddie.chat.messages import Text, Thinking, ToolUse
-from caddie.errors import ProviderAuth, ProviderBusy, SessionBusy, StreamTruncated
+from caddie.errors import InvalidInput, ProviderAuth, ProviderBusy, SessionBusy, StreamTruncated
 from caddie.providers.scripted import Wait, use
 from caddie.tools.tool import ToolResult, text_result
 from engine_kit import BOUND, desk, mcp_tool
@@ -267,3 +267,19 @@ async def test_an_endless_loop_of_calls_is_ended(workspace: Path, monkeypatch: p
     async with desk(workspace, answers=tuple(script)) as one:
         _, text = await one.turn("go")
     assert "Stopped after 3 steps" in text
+
+
+async def test_an_empty_message_is_refused_with_what_to_do(workspace: Path) -> None:
+    async with desk(workspace) as one:
+        with pytest.raises(InvalidInput, match="message is empty"):
+            await one.turn("  \n ")
+        assert await one.engine.sessions.summaries() == []
+
+
+async def test_a_setting_can_begin_every_session_in_plan_mode(workspace: Path) -> None:
+    settings = {"permissions": {"mode": "plan"}}
+    script = ([use("Bash", command="touch x")], ["."])
+    async with desk(workspace, answers=script, settings=settings) as one:
+        await one.turn("go")
+    assert "plan mode" in one.calls[-1].result
+    assert one.person.asked == []
