@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test check gen pictures clean
+.PHONY: run test check gen bench pictures clean
 
 run: $(VENV)/.run
 	@$(BIN)/caddie chat
@@ -24,6 +24,9 @@ gen: $(VENV)/.test
 pictures: $(VENV)/.test
 	$(BIN)/python docs/pictures/make.py
 
+bench: $(VENV)/.bench
+	@$(BIN)/python tests/bench/bench.py $(BENCH)
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -35,6 +38,11 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Setting up Caddie and its tests in $(VENV) (once; about two minutes) ..."
 	@$(PIP) -e '.[dev]'
+	@touch $(VENV)/.run $@
+
+$(VENV)/.bench: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Setting up Caddie and the searchers it is measured beside in $(VENV) (once; about a minute) ..."
+	@$(PIP) -e '.[bench,semantic]'
 	@touch $(VENV)/.run $@
 
 clean:

@@ -1,0 +1,47 @@
+"""The bench runs anywhere, and the small set it falls back on is searched well enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bench_data
+import bench_measure
+import pytest
+from searcher import make_search
+
+import bench
+
+
+def test_the_small_set_is_found_in_english() -> None:
+    (small,) = bench_data.read_sets(bench_data.SMALL, 0)
+
+    found = bench_measure.quality(make_search, small)
+
+    assert found["small en"].ndcg >= 0.75
+    assert found["small en"].recall >= 0.9
+
+
+def test_without_the_shared_data_the_small_set_is_used_and_said_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench.main(["--data", str(tmp_path), "--only", "caddie", "--sizes", "60"]) == 0
+
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"No data sets in {tmp_path}: using the small set")
+    for title in ("small zh", "By group of languages", "60 tools", "A difference of 20 tools"):
+        assert title in shown
+
+
+def test_the_same_questions_are_asked_in_the_same_order_every_time() -> None:
+    sets = bench_data.read_sets(bench_data.SMALL, 5)
+
+    assert bench_measure.sample(sets, 9) == bench_measure.sample(sets, 9)
+    assert len({tool["id"] for tool in bench_data.catalogue(sets, 120)}) == 120
+
+
+def test_groups_follow_the_language_of_question_and_tools() -> None:
+    parts = {"tldr en": 0.2, "bfcl": 0.6, "acebench_zh": 0.9, "c3tools": 0.7, "dify zh": 0.5, "dify ja": 0.3}
+
+    assert bench_data.by_group(parts) == pytest.approx(
+        {"English": 0.4, "Chinese on Chinese": 0.9, "Chinese on English": 0.6, "other languages": 0.3}
+    )
