@@ -100,15 +100,15 @@ class Outcome:
 
 
 class Turn:
-    """Runs once. `record` stores what happens as it happens; `flush` waits until it is safe on disk."""
+    """Runs once. `choose` gives provider and model; `record` stores what happens as it happens; `flush` waits until
+    it is safe on disk."""
 
     def __init__(
         self,
         session: Session,
         turn: TurnInput,
         *,
-        provider: Provider,
-        model: str,
+        choose: Callable[[], Awaitable[tuple[Provider, str]]],
         toolbox: Toolbox,
         executor: Executor,
         context: ToolContext,
@@ -119,8 +119,7 @@ class Turn:
     ) -> None:
         self._session = session
         self._turn = turn
-        self._provider = provider
-        self._model = model
+        self._choose = choose
         self._toolbox = toolbox
         self._executor = executor
         self._context = context
@@ -130,6 +129,7 @@ class Turn:
         self._emit = emit
         self._usage = Usage()
         self._partial = ""
+        self._is_said = False
 
     async def run(self) -> Outcome:
         """Raises: ProviderError when the model cannot be reached or refuses; CancelledError."""
@@ -157,6 +157,9 @@ class Turn:
         self._record(Said(self._turn.turn_id, message))
 
     def _close(self, stop: str, note: str) -> None:
+        """Leave a valid history that holds the person's words, however early the turn ended."""
+        if not self._is_said:
+            self._say(Message("user", tuple(self._own_words())))
         for message in self._session.repair(note):
             self._say(message)
         self._record(TurnEnded(self._turn.turn_id, stop, self._usage))
@@ -171,13 +174,15 @@ class Turn:
             self._session.state.mode = self._turn.mode
             self._record_state()
             self._emit(ModeChanged(self._turn.mode))
+        await self._flush()
+        self._provider, self._model = await self._choose()
         speaks_with = f"{self._provider.name}/{self._model}"
         is_first = self._session.prefix is None or self._session.prefix.model != speaks_with
         if is_first:
             self._record(replace(self._toolbox.prefix(self._session), model=speaks_with))
-        await self._flush()
         ready = hints.result() if hints.done() and not hints.exception() else ()
         self._say(Message("user", (*self._news(is_first), *self._hint_blocks(ready), *self._own_words())))
+        self._is_said = True
 
     def _own_words(self) -> Iterable[Part]:
         specs = [spec for name in self._turn.picked if (spec := self._toolbox.spec(name))]

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from caddie.chat.events import Hinted, Notice, TurnEvent
 from caddie.chat.messages import Part
+from caddie.chat.provider import Provider
 from caddie.chat.session import Session
 from caddie.chat.turn import Outcome, Turn, TurnInput
 from caddie.engine.admin import ToolAdmin
@@ -248,13 +249,15 @@ class Engine:
             else:
                 emit(session.id, turn.turn_id, event)
 
-        await self._servers_of_first_turn(await_servers, tell)
-        choice = await self.models.choose(self.configuration.resolved(session.id).settings)
+        async def choose() -> tuple[Provider, str]:
+            await self._servers_of_first_turn(await_servers, tell)
+            choice = await self.models.choose(self.configuration.resolved(session.id).settings)
+            return choice.provider, choice.model
+
         running = Turn(
             session,
             turn,
-            provider=choice.provider,
-            model=choice.model,
+            choose=choose,
             toolbox=self.tools,
             executor=self.executor,
             context=self.context(session.state),

@@ -283,3 +283,21 @@ async def test_a_setting_can_begin_every_session_in_plan_mode(workspace: Path) -
         await one.turn("go")
     assert "plan mode" in one.calls[-1].result
     assert one.person.asked == []
+
+
+async def test_without_a_usable_provider_the_persons_words_are_kept_all_the_same(workspace: Path) -> None:
+    async with desk(workspace, answers=(["Now."],)) as one:
+        session = one.engine.sessions.create()
+        choose = one.engine.models.choose
+
+        async def refuse(settings: object) -> Any:
+            raise ProviderAuth("Set ANTHROPIC_API_KEY.")
+
+        one.engine.models.choose = refuse  # type: ignore[method-assign]
+        with pytest.raises(ProviderAuth):
+            await one.turn("my long question", session.id)
+        one.engine.models.choose = choose  # type: ignore[method-assign]
+        await one.turn("and now?", session.id)
+        messages = one.provider.requests[-1].messages
+    assert messages[0].text == "my long question"
+    assert "<available-deferred-tools>" in str(messages[-1])
