@@ -76,7 +76,12 @@ class Terminal:
     def wait(self, wanted: str | Callable[[str], Any], seconds: float = 20) -> str:
         """The screen, once it shows what is wanted."""
         fits = wanted if callable(wanted) else lambda text: wanted in text
-        return self.screen._wait(fits, repr(wanted), seconds)
+
+        def seen(text: str) -> bool:
+            assert self.screen.child.isalive() or fits(text), f"Neovim is gone:\n{text}"
+            return bool(fits(text))
+
+        return self.screen._wait(seen, repr(wanted), seconds)
 
     def wait_gone(self, unwanted: str) -> str:
         return self.wait(lambda text: unwanted not in text)

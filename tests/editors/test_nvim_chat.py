@@ -37,6 +37,17 @@ def test_the_request_says_what_the_person_said_and_always_sends_an_object(termin
     assert screen.until(lambda: screen.sent("caddie/session/list")) == [{}]
 
 
+def test_who_types_on_at_once_loses_no_letter(terminal: Start) -> None:
+    screen = terminal({"turns": [[wire.text("Yes."), wire.done()], [wire.done()]]}, chat=False)
+    screen.type(":Caddie chat\rWhat is it?" + SEND)
+    screen.wait("› What is it?")
+    screen.wait("cached")
+    screen.type(ESC)
+    screen.wait_gone("-- INSERT --")
+    screen.type("ggiand then?" + SEND)
+    screen.wait("› and then?")
+
+
 def test_the_client_says_what_it_can_do_and_passes_the_settings(terminal: Start) -> None:
     extra = "vim.g.caddie = vim.tbl_extend('force', vim.g.caddie, { settings = { hints = { limit = 2 } } })"
     screen = terminal(extra=extra)

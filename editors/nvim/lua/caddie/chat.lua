@@ -293,7 +293,9 @@ local function show_window()
   dress(win)
 end
 
-local function to_prompt()
+-- CursorMoved comes only once no key waits; who types on at once must not be refused.
+function M.to_prompt()
+  vim.bo[view.buf].modifiable = true
   api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(view.buf), 0 })
   vim.cmd('startinsert!')
 end
@@ -314,7 +316,7 @@ function M.open(opts)
   end
   draw_title()
   M.asks_changed()
-  to_prompt()
+  M.to_prompt()
   client.ensure(function(_, problem)
     if problem then
       M.notice('error', problem)

@@ -29,10 +29,10 @@ end
 local function insert_or_go(key)
   return function()
     if in_prompt() then
+      vim.bo.modifiable = true
       return typed(key)
     end
-    api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(0), 0 })
-    vim.cmd('startinsert!')
+    chat.to_prompt()
   end
 end
 
@@ -155,7 +155,7 @@ local function watch(buf)
   local function on(events, fn)
     api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = fn })
   end
-  on({ 'CursorMoved', 'CursorMovedI', 'BufEnter' }, function()
+  on({ 'CursorMoved', 'CursorMovedI', 'BufEnter', 'InsertEnter' }, function()
     vim.bo[buf].modifiable = in_prompt()
   end)
   on({ 'TextChangedI', 'TextChanged', 'TextChangedP' }, function()
