@@ -18,6 +18,7 @@ class ResultStore:
     def spill(self, text: str) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid4().hex[:6]}.txt"
+        path.touch(mode=0o600)
         path.write_text(text, encoding="utf-8", errors="replace")
         return path
 

@@ -105,10 +105,15 @@ class SessionStore:
 
 def _append(path: Path, line: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "ab") as file:
+    with open(path, "ab", opener=_private) as file:
         if file.tell() and not _ends_with_newline(path):
             file.write(b"\n")  # an earlier process died in the middle of a line
         file.write(line.encode("utf-8"))
+
+
+def _private(path: str, flags: int) -> int:
+    """Conversations are for their person only."""
+    return os.open(path, flags, 0o600)
 
 
 def _ends_with_newline(path: Path) -> bool:

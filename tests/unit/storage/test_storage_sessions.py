@@ -88,3 +88,10 @@ async def test_an_id_that_is_no_id_never_becomes_a_path(workspace: Path, name: s
     async with desk(workspace) as one:
         with pytest.raises(InvalidInput):
             await one.engine.sessions.get(name)
+
+
+async def test_stored_conversations_are_readable_by_their_person_only(workspace: Path) -> None:
+    async with desk(workspace, answers=(["."],)) as one:
+        session, _ = await one.turn("hi")
+        path = stored_file(one, session)
+    assert path.stat().st_mode & 0o077 == 0
