@@ -290,7 +290,7 @@ def test_a_chat_whose_buffer_was_deleted_or_reloaded_is_there_again(terminal: St
     screen.normal_mode()
     screen.command("edit!")
     screen.command("echo 'reloaded'")
-    assert "Lasting words." in screen.wait("reloaded")
+    screen.wait(lambda text: "reloaded" in text and "Lasting words." in text)
     for command in ("bdelete!", "bwipeout!"):
         screen.command(command)
         screen.wait_gone("Lasting words.")
