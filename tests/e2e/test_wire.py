@@ -264,6 +264,22 @@ async def test_settings_that_change_take_effect_and_bad_ones_are_reported(worksp
     assert (states["Bash"], states["WebFetch"], states["Read"]) == ("disabled", "deferred", "enabled")
 
 
+async def test_states_set_one_after_the_other_are_all_kept_and_can_be_reset(workspace: Path, home: Path) -> None:
+    async def states(one: Editor) -> dict[str, str]:
+        listed = await one.request("caddie/tools/list")
+        return {tool["name"]: tool["state"] for tool in listed["tools"]}
+
+    async with editor(workspace, home, settings={"tools": {"profile": "standard"}}) as one:
+        for tool in ("Bash", "WebFetch"):
+            change = {"changes": [{"tool": tool, "state": "disabled"}], "scope": "workspace"}
+            await one.request("caddie/tools/setState", change)
+        both = await states(one)
+        reset = {"changes": [{"tool": "Bash", "state": "default"}], "scope": "workspace"}
+        changed = await one.request("caddie/tools/setState", reset)
+    assert (both["Bash"], both["WebFetch"]) == ("disabled", "disabled")
+    assert [(tool["name"], tool["state"]) for tool in changed["changed"]] == [("Bash", "enabled")]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_the_server_and_its_mcp_servers(workspace: Path, home: Path, number: int) -> None:
     settings = {"mcp": {"servers": {"time": TIME}}}

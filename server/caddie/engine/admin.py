@@ -1,72 +1,68 @@
-"""What the person does with tools: list them, set their states, and ask why one is as it is."""
+"""What the person does with tools: list them, set their states, and store a setting where it belongs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from caddie.engine.tokens import tokens_of
+from caddie.engine.explain import Explainer, Explanation
+from caddie.engine.listed import Listed, listed
 from caddie.errors import InvalidInput, ToolNotFound
+from caddie.storage.settings_files import FileScope, put
 from caddie.tools import reasons
 from caddie.tools.core_tools import BRIDGE
 from caddie.tools.exact import resolve
-from caddie.tools.patterns import first_match, matches
-from caddie.tools.servers import ServerStatus
-from caddie.tools.states import NEXT_STATE, Decision, changed_lists
+from caddie.tools.patterns import matches
+from caddie.tools.states import NEXT_STATE, Wanted, changed_lists
 from caddie.tools.tool import State, ToolSpec
 
 if TYPE_CHECKING:
     from caddie.engine.engine import Engine
 
 WriteScope = Literal["user", "workspace", "session"]
+Changes = Sequence[tuple[str, Wanted]]
 _STATES: tuple[State, ...] = ("disabled", "deferred", "enabled")
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    spec: ToolSpec
-    decision: Decision
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    name: str
-    listed: Listed | None
-    server: ServerStatus | None
-    is_indexed: bool
-    deferral: str
-    sentences: tuple[str, ...]
-    suggestions: tuple[str, ...]
+_MAX_NAMED = 3
+_GLOB = frozenset("*?[/")
 
 
 class ToolAdmin:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._explainer = Explainer(engine)
+        self._writing = asyncio.Lock()  # one write of this process after the other; the file's lock is for the others
 
     def listing(self, session_id: str = "") -> tuple[Listed, ...]:
+        self._engine.in_step()
         states = self._engine.tools.states(session_id)
-        return tuple(_listed(spec, states[spec.name]) for spec in self._engine.catalogue.specs)
+        return tuple(listed(spec, states[spec.name]) for spec in self._engine.catalogue.specs)
+
+    def explain(self, name: str, session_id: str = "") -> Explanation:
+        self._engine.in_step()
+        return self._explainer.explain(name, session_id)
 
     async def set_state(
-        self, changes: Iterable[tuple[str, State | Literal["default"]]], scope: WriteScope, session_id: str = ""
+        self, changes: Iterable[tuple[str, Wanted]], scope: WriteScope, session_id: str = ""
     ) -> tuple[tuple[Listed, ...], tuple[str, ...]]:
         """The tools whose state changed, and warnings. Raises: InvalidInput."""
-        before = {item.spec.name: item.decision for item in self.listing(session_id)}
-        warnings: list[str] = []
-        for pattern, state in changes:
-            warnings += self._warnings(pattern, state)
-            await self._write_lists(pattern, state, scope, session_id)
-        await self._engine.apply_settings()
-        after = self.listing(session_id)
+        wanted = [(self._full_name(pattern.strip()), state) for pattern, state in changes]
+        if not all(pattern for pattern, _ in wanted):
+            raise InvalidInput("expected the name of a tool or a glob, got an empty text.")
+        async with self._writing:
+            before = {item.spec.name: item.decision for item in self.listing(session_id)}
+            await self._store_states(wanted, scope, session_id)
+            await self._engine.apply_settings()
+            after = self.listing(session_id)
         changed = tuple(item for item in after if before.get(item.spec.name) != item.decision)
+        warnings = [text for pattern, state in wanted for text in self._warnings(pattern, state, after)]
         return changed, tuple(dict.fromkeys(warnings))
 
     async def cycle_state(
         self, name: str, scope: WriteScope, session_id: str = ""
     ) -> tuple[tuple[Listed, ...], tuple[str, ...]]:
         """Raises: ToolNotFound, InvalidInput."""
+        self._engine.in_step()
         found = resolve(name, self._engine.catalogue.specs)
         if len(found) != 1:
             raise self._not_found(name, found)
@@ -75,89 +71,75 @@ class ToolAdmin:
         state = self._engine.tools.states(session_id)[found[0].name].state
         return await self.set_state([(found[0].name, NEXT_STATE[state])], scope, session_id)
 
-    async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> str:
-        """Where it was stored, for the person."""
-        if await self._engine.door.write_setting(f"{key}", value, scope):
-            return f"the editor's {scope} settings"
-        path = self._engine.configuration.write_file(scope, key, value)
-        await self._engine.apply_settings()
-        return path
+    async def write_setting(self, key: str, value: Any, scope: FileScope) -> str:
+        """Where it was stored, for the person. Raises: InvalidInput."""
+        async with self._writing:
+            if await self._write_to_editor(scope, {key: value}):
+                place = f"the editor's {scope} settings"
+            else:
+                place = await asyncio.to_thread(
+                    self._engine.configuration.update_file, scope, lambda tree: put(tree, key, value)
+                )
+            await self._engine.apply_settings()
+        return place
 
-    async def _write_lists(
-        self, pattern: str, state: State | Literal["default"], scope: WriteScope, session_id: str
-    ) -> None:
+    # Storing.
+
+    async def _store_states(self, changes: Changes, scope: WriteScope, session_id: str) -> None:
         configuration = self._engine.configuration
         if scope == "session":
             if not session_id:
                 raise InvalidInput("scope session needs a sessionId.")
-            tree = configuration.session_tree(session_id)
-            lists = changed_lists(tree, pattern, state)
-            configuration.set_session(session_id, {**tree, "tools": {**tree.get("tools", {}), **lists}})
+            tree = dict(configuration.session_tree(session_id))
+            _put_lists(tree, self._lists(tree, changes))
+            configuration.set_session(session_id, tree)
             return
-        lists = changed_lists(configuration.scope_tree(scope), pattern, state)
-        before = changed_lists(configuration.scope_tree(scope), "", "default")
-        for name in _STATES:
-            if lists[name] != before[name]:
-                await self.write_setting(f"tools.{name}", lists[name] or None, scope)
+        editors = configuration.editor_tree(scope)
+        before, after = _lists_of(editors), self._lists(editors, changes)
+        differing = {f"tools.{name}": after[name] or None for name in _STATES if before[name] != after[name]}
+        if differing and await self._write_to_editor(scope, differing):
+            return
+        await asyncio.to_thread(
+            configuration.update_file, scope, lambda tree: _put_lists(tree, self._lists(tree, changes))
+        )
 
-    def _warnings(self, pattern: str, state: State | Literal["default"]) -> Iterable[str]:
-        hit = [spec for spec in self._engine.catalogue.specs if matches(pattern, spec)]
+    async def _write_to_editor(self, scope: FileScope, values: Mapping[str, Any]) -> bool:
+        """False when this door keeps no settings, or did not store the first."""
+        for number, (key, value) in enumerate(values.items()):
+            if not await self._engine.door.write_setting(key, value, scope):
+                if number:
+                    raise InvalidInput(f"The editor stored a part of the change only; {key} is as it was.")
+                return False
+            self._engine.configuration.put_in_editor(scope, key, value)
+        return True
+
+    def _lists(self, tree: Mapping[str, Any], changes: Changes) -> dict[State, list[str]]:
+        specs = self._engine.catalogue.specs
+        lists = _lists_of(tree)
+        for pattern, state in changes:
+            lists = changed_lists({"tools": lists}, pattern, state, specs)
+        return lists
+
+    def _full_name(self, pattern: str) -> str:
+        """A bare name may be another server's tomorrow, so the one it means today is stored."""
+        found = () if _GLOB & set(pattern) else resolve(pattern, self._engine.catalogue.specs)
+        return found[0].name if len(found) == 1 else pattern
+
+    # What the person should know.
+
+    def _warnings(self, pattern: str, state: Wanted, after: Sequence[Listed]) -> Iterable[str]:
+        hit = [item for item in after if matches(pattern, item.spec)]
         if pattern != "*" and not hit:
             yield f"{pattern!r} matches no tool that is known now; it is kept for when one comes."
-        if state != "default" and any(spec.name in BRIDGE for spec in hit):
+        if state == "default":
+            return
+        if any(item.spec.name in BRIDGE for item in hit):
             yield "ToolSearch and ExecuteTool stay while any tool is deferred."
-
-    # Explaining.
-
-    def explain(self, name: str, session_id: str = "") -> Explanation:
-        specs = self._engine.catalogue.specs
-        found = resolve(name, specs)
-        server = self._server(name, found)
-        if len(found) != 1:
-            return self._explain_missing(name, found, server)
-        spec = found[0]
-        decision = self._engine.tools.states(session_id)[spec.name]
-        indexed = self._engine.searcher.is_indexed(spec, session_id)
-        sentences = (
-            _state_sentence(spec, decision),
-            *self._server_sentence(server),
-            *self._index_sentence(spec, decision, indexed),
-            _change_sentence(spec, decision),
-        )
-        listed = _listed(spec, decision)
-        return Explanation(spec.name, listed, server, indexed, self.deferral(), tuple(filter(None, sentences)), ())
-
-    def deferral(self) -> str:
-        mode = self._engine.configuration.settings.tools.deferral
-        return "bridge" if mode in ("auto", "native", "stub", "bridge") else mode
-
-    def _explain_missing(self, name: str, found: Sequence[ToolSpec], server: ServerStatus | None) -> Explanation:
-        if found:
-            suggestions = tuple(spec.name for spec in found)
-            return Explanation(name, None, None, False, self.deferral(), (reasons.ambiguous(name, found),), suggestions)
-        if server and server.state != "ready":
-            return Explanation(name, None, server, False, self.deferral(), (reasons.server_not_ready(server),), ())
-        near = tuple(reasons.nearest_names(self._engine.catalogue.specs, name))
-        return Explanation(name, None, server, False, self.deferral(), (reasons.unknown(name, near),), near)
-
-    def _server(self, name: str, found: Sequence[ToolSpec]) -> ServerStatus | None:
-        if len(found) == 1:
-            return self._engine.catalogue.find_server(found[0].server)
-        return reasons.server_of(name, self._engine.catalogue)
-
-    def _server_sentence(self, server: ServerStatus | None) -> Iterable[str]:
-        if server and server.state == "ready":
-            yield f"Its MCP server {server.name} is ready with {server.tools} tools (configured in {server.origin})."
-        elif server:
-            yield reasons.server_not_ready(server)
-
-    def _index_sentence(self, spec: ToolSpec, decision: Decision, indexed: bool) -> Iterable[str]:
-        if indexed:
-            yield "ToolSearch can find it."
-        elif pattern := first_match(self._engine.configuration.settings.search.exclude, spec):
-            yield f'ToolSearch does not find it: search.exclude has "{pattern}".'
-        elif decision.state == "enabled" and spec.name not in BRIDGE:
-            yield "ToolSearch does not list it, because the model has its full schema already."
+        other = [item for item in hit if item.spec.name not in BRIDGE and item.decision.state != state]
+        for item in other[:_MAX_NAMED]:
+            yield f"{item.spec.label} stays {item.decision.state}: decided by {item.decision.source.words}."
+        if len(other) > _MAX_NAMED:
+            yield f"{len(other) - _MAX_NAMED} more tools keep their state for such reasons."
 
     def _not_found(self, name: str, found: Sequence[ToolSpec]) -> ToolNotFound:
         if found:
@@ -166,28 +148,10 @@ class ToolAdmin:
         return ToolNotFound(reasons.unknown(name, near), name=name, suggestions=near)
 
 
-def _listed(spec: ToolSpec, decision: Decision) -> Listed:
-    return Listed(spec, decision, tokens_of(spec.name, spec.description, spec.input_schema))
+def _lists_of(tree: Mapping[str, Any]) -> dict[State, list[str]]:
+    return changed_lists(tree, "", "default")
 
 
-_MEANING = {
-    "enabled": "its full schema is in the prompt",
-    "deferred": "the model knows its name and finds the rest with ToolSearch",
-    "disabled": "the model does not know it, and calls are refused",
-}
-
-
-def _state_sentence(spec: ToolSpec, decision: Decision) -> str:
-    return f"{spec.label} is {decision.state}: {_MEANING[decision.state]}. Decided by {decision.source.words}."
-
-
-def _change_sentence(spec: ToolSpec, decision: Decision) -> str:
-    if spec.name in BRIDGE:
-        return ""
-    if decision.source.kind == "setting":
-        return f'To change it, remove "{decision.source.pattern}" from {decision.source.setting}, or set another state.'
-    if decision.source.kind == "masterSwitch":
-        return "To change it, set tools.use to true."
-    return (
-        f"To change it, put {spec.name} into tools.enabled, tools.deferred or tools.disabled, or use the tools panel."
-    )
+def _put_lists(tree: dict[str, Any], lists: Mapping[State, list[str]]) -> None:
+    for name in _STATES:
+        put(tree, f"tools.{name}", lists[name] or None)

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from caddie.layers import Layer, Problem, Resolved, environment_layer, resolve
-from caddie.mcp.config import WorkspaceServers, read_workspace_servers
+from caddie.mcp.config import FILES, WorkspaceServers, read_workspace_servers
 from caddie.mcp.supervisor import ConfiguredServer
-from caddie.settings import Settings
+from caddie.settings import Scope, Settings
+from caddie.storage.files import stamp
 from caddie.storage.places import Places
-from caddie.storage.settings_files import FileScope, read_settings_files, write_setting
+from caddie.storage.settings_files import (
+    SCOPES,
+    FileScope,
+    SettingsFile,
+    put,
+    read_settings_files,
+    stamps,
+    update_settings,
+)
 from caddie.storage.trust import TrustStore
 
 # What a workspace's own file could start, allow or send somewhere: it counts only after the person's trust.
@@ -20,6 +29,9 @@ _NEEDS_TRUST = (
     ("mcp",), ("permissions", "allow"), ("permissions", "mode"), ("permissions", "whenClientCannotAsk"),
     ("provider",), ("baseUrl",), ("apiKeyEnv",),
 )  # fmt: skip
+
+
+_EDITOR_SCOPES: Mapping[FileScope, Scope] = {"user": "editorUser", "workspace": "editorWorkspace"}
 
 
 class Configuration:
@@ -36,13 +48,31 @@ class Configuration:
         self._session_trees: dict[str, dict[str, Any]] = {}
         self._resolved: dict[str, Resolved] = {}
         self.workspace_servers = WorkspaceServers({}, (), "")
+        self.files: Mapping[FileScope, SettingsFile] = {}
         self.reload()
 
     def reload(self) -> None:
         """Read the files again."""
+        self._stamps = self._stamps_now()
         self.workspace_servers = read_workspace_servers(self.places.workspace)
-        self._file_layers, self._file_problems = read_settings_files(self.places)
+        self.files = read_settings_files(self.places)
         self._changed()
+
+    def reload_if_changed(self) -> bool:
+        """Whether another process or the person wrote a file since it was read. Cheap: asked at each use, so that
+        nothing has to watch."""
+        if self._stamps_now() == self._stamps:
+            return False
+        self.reload()
+        return True
+
+    def _stamps_now(self) -> tuple[object, ...]:
+        others = tuple(stamp(self.places.workspace / relative) for relative, _ in FILES)
+        return (*stamps(self.places), *others)
+
+    @property
+    def _file_layers(self) -> list[Layer]:
+        return [self.files[scope].layer for scope in SCOPES]
 
     def set_editor_layers(self, layers: Iterable[Layer]) -> None:
         self._editor_layers = tuple(layers)
@@ -64,14 +94,27 @@ class Configuration:
             self._changed()
 
     def scope_tree(self, scope: FileScope) -> Mapping[str, Any]:
-        """The tree of one scope as it stands: the editor's where it has one, else the file's."""
-        editor_scope = "editorUser" if scope == "user" else "editorWorkspace"
-        layers = [layer for layer in self._editor_layers if layer.scope == editor_scope]
-        return (layers or [layer for layer in self._file_layers if layer.scope == scope])[0].tree
+        """The tree of a scope's file."""
+        self.reload_if_changed()
+        return self.files[scope].layer.tree
 
-    def write_file(self, scope: FileScope, key: str, value: Any) -> str:
+    def editor_tree(self, scope: FileScope) -> Mapping[str, Any]:
+        """The tree of a scope as the editor last told it."""
+        return next((layer.tree for layer in self._editor_layers if layer.scope == _EDITOR_SCOPES[scope]), {})
+
+    def put_in_editor(self, scope: FileScope, key: str, value: Any) -> None:
+        """What the editor has just stored for us; its own word of it comes later."""
+        wanted = _EDITOR_SCOPES[scope]
+        tree: dict[str, Any] = json.loads(json.dumps(dict(self.editor_tree(scope))))
+        put(tree, key, value)
+        others = [layer for layer in self._editor_layers if layer.scope != wanted]
+        origin = next((layer.origin for layer in self._editor_layers if layer.scope == wanted), "the editor's settings")
+        self.set_editor_layers([*others, Layer(wanted, tree, origin)])
+
+    def update_file(self, scope: FileScope, change: Callable[[dict[str, Any]], None]) -> str:
+        """Change a scope's file under its lock; its path. Blocks for the disk. Raises: InvalidInput."""
         was_trusted = self.is_trusted
-        path = write_setting(self.places, scope, key, value)
+        path = update_settings(self.places, scope, change)
         self.reload()
         if was_trusted and scope == "workspace" and not self.is_trusted:
             self.trust()  # our own write is not a stranger's change
@@ -83,7 +126,8 @@ class Configuration:
             session = [Layer("session", self._session_trees[key], "this session")] if key else []
             layers = [*self._granted_layers(), *self._editor_layers, environment_layer(self.environ), *session]
             resolved = resolve(layers)
-            problems = (*self._file_problems, *resolved.problems)
+            in_files = [problem for file in self.files.values() for problem in file.problems]
+            problems = (*in_files, *resolved.problems)
             self._resolved[key] = Resolved(resolved.settings, resolved.layers, problems)
         return self._resolved[key]
 
@@ -132,7 +176,7 @@ class Configuration:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _restricted(self) -> dict[tuple[str, ...], Any]:
-        tree = next((layer.tree for layer in self._file_layers if layer.scope == "workspace"), {})
+        tree = self.files["workspace"].layer.tree
         return {path: value for path in _NEEDS_TRUST if (value := _branch(tree, path)) is not None}
 
     def _granted_layers(self) -> list[Layer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
+from caddie.engine.findings import Finding
 from caddie.errors import ClientCannotAsk
 from caddie.search.prefetch import ToolHint
 from caddie.tools.catalogue import Change
@@ -23,9 +24,18 @@ class Door(Protocol):
         """What the door already knows of the folder; None has the engine ask the person."""
         ...
 
+    @property
+    def stores_settings(self) -> bool:
+        """Whether `write_setting` can work at all."""
+        ...
+
     def tools_changed(self, change: Change) -> None: ...
 
     def server_changed(self, status: ServerStatus) -> None: ...
+
+    def settings_checked(self, findings: tuple[Finding, ...]) -> None:
+        """All that is wrong with the settings now."""
+        ...
 
     def show_hints(
         self, hints: tuple[ToolHint, ...], *, session_id: str = "", turn_id: str = "", draft_id: str = ""
@@ -53,10 +63,13 @@ class QuietDoor:
         self.person: Person = person or Nobody()
         self.editor: Editor = NoEditor()
         self.workspace_trusted = workspace_trusted
+        self.stores_settings = False
 
     def tools_changed(self, change: Change) -> None: ...
 
     def server_changed(self, status: ServerStatus) -> None: ...
+
+    def settings_checked(self, findings: tuple[Finding, ...]) -> None: ...
 
     def show_hints(
         self, hints: tuple[ToolHint, ...], *, session_id: str = "", turn_id: str = "", draft_id: str = ""

@@ -21,6 +21,7 @@ from caddie.engine.door import Door
 from caddie.engine.inspect import ContextInspector
 from caddie.engine.models import Models
 from caddie.engine.sessions import Sessions
+from caddie.engine.settings_check import SettingsCheck
 from caddie.engine.toolbox import SessionTools
 from caddie.errors import ClientCannotAsk, InvalidInput, SessionBusy
 from caddie.layers import Layer
@@ -41,6 +42,7 @@ from caddie.tools.context import Option as QuestionOption
 from caddie.tools.executor import Authority, Executor
 from caddie.tools.permissions import read_rules
 from caddie.tools.servers import ServerStatus
+from caddie.tools.states import Decision
 from caddie.tools.tool import Tool, ToolResult
 
 logger = logging.getLogger(__name__)
@@ -68,7 +70,7 @@ class Engine:
         self.configuration = Configuration(places, environ, trusted=door.workspace_trusted)
         self.configuration.set_editor_layers(editor_layers)
         self.catalogue = Catalogue()
-        self.tools = SessionTools(self.catalogue, self.configuration)
+        self.tools = SessionTools(self.catalogue, self.configuration, in_step=self.in_step)
         settings = self.configuration.settings
         self.index = ToolIndex(
             weight_keyword=settings.search.weights.keyword,
@@ -92,9 +94,11 @@ class Engine:
             on_status=self._server_status,
             ask_question=door.person.ask_question,
         )
-        authority = Authority(self.tools.states, lambda: read_rules(self.configuration.resolved()), self.grants)
+        authority = Authority(self._states_now, lambda: read_rules(self.configuration.resolved()), self.grants)
         self.executor = Executor(self.catalogue, authority, await_server=self._await_server)
         self.admin = ToolAdmin(self)
+        self.check = SettingsCheck(self)
+        self._states: Mapping[str, Decision] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._asking: asyncio.Task[None] | None = None
         self._is_first_turn = True
@@ -109,6 +113,7 @@ class Engine:
         if warm:
             self.in_background(self._warm_up())
         await self.mcp.configure(self.configuration.servers())
+        self.check.soon()
         if self.configuration.wants_trust and not self.configuration.is_trusted:
             self._asking = self.in_background(self._ask_trust())
 
@@ -166,11 +171,27 @@ class Engine:
 
     async def apply_settings(self) -> None:
         """Bring everything that depends on settings in step with them."""
-        settings = self.configuration.settings
-        self.index.set_aliases(settings.tools.aliases)
-        self.searcher.refresh()
-        self.door.tools_changed(Change(self.catalogue.revision, (), (), ()))
+        self._settings_changed()
         await self.mcp.configure(self.configuration.servers())
+
+    def in_step(self) -> None:
+        """Called at each use: what another process or the person wrote to a settings file holds from here on."""
+        if self.configuration.reload_if_changed():
+            self._settings_changed()
+            self.in_background(self.mcp.configure(self.configuration.servers()))
+
+    def _settings_changed(self) -> None:
+        self.index.set_aliases(self.configuration.settings.tools.aliases)
+        self.searcher.refresh()
+        states = self.tools.states()
+        changed = tuple(name for name, decision in states.items() if self._states.get(name, decision) != decision)
+        self._states = states
+        self.door.tools_changed(Change(self.catalogue.revision, (), (), changed))
+        self.check.soon()
+
+    def _states_now(self, session_id: str) -> Mapping[str, Decision]:
+        self.in_step()
+        return self.tools.states(session_id)
 
     def server_notices(self) -> list[str]:
         """Broken files, and servers that wait for the person's trust."""
@@ -195,10 +216,13 @@ class Engine:
         else:
             self.catalogue.forget_server(status.name)
         self.door.server_changed(status)
+        self.check.soon()
 
     def _catalogue_changed(self, change: Change) -> None:
         self.searcher.refresh()
+        self._states = self.tools.states()
         self.door.tools_changed(change)
+        self.check.soon()
         if self._draft is not None:  # what is being typed may fit a tool that has just come
             self.in_background(self.draft(*self._draft))
 

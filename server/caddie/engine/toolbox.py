@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 
 from caddie.chat.messages import ToolDefinition
@@ -20,9 +20,13 @@ from caddie.tools.tool import State, ToolSpec
 class SessionTools:
     """Implements the turn's `Toolbox`. States are computed once per revision of catalogue and settings."""
 
-    def __init__(self, catalogue: Catalogue, configuration: Configuration) -> None:
+    def __init__(
+        self, catalogue: Catalogue, configuration: Configuration, *, in_step: Callable[[], None] = lambda: None
+    ) -> None:
+        """`in_step` is called before each model request: settings files may have changed meanwhile."""
         self._catalogue = catalogue
         self._configuration = configuration
+        self._in_step = in_step
         self._cache: dict[str, tuple[tuple[int, int], Mapping[str, Decision]]] = {}
 
     def states(self, session_id: str = "") -> Mapping[str, Decision]:
@@ -37,6 +41,7 @@ class SessionTools:
         return tuple(name for name, decision in self.states(session_id).items() if decision.state == state)
 
     def prefix(self, session: Session) -> Prefix:
+        self._in_step()
         states = self.states(session.id)
         tools = tuple(
             ToolDefinition(spec.name, spec.description, spec.input_schema)
@@ -48,6 +53,7 @@ class SessionTools:
 
     def told(self, session: Session) -> Told:
         """Only what differs from the prefix counts as enabled or disabled late."""
+        self._in_step()
         sent = {tool.name for tool in session.prefix.tools} if session.prefix else set()
         known = sent | set(session.told.deferred) | set(session.told.enabled)
         enabled = tuple(name for name in self.named("enabled", session.id) if name not in sent and name not in BRIDGE)

@@ -302,9 +302,9 @@ def bind(server: LanguageServer, method: Method, handler: Handler) -> None:
     server.feature(method.name)(run)
 
 
-async def ask(protocol: Proto, method: str, params: Any, timeout: float | None) -> Any:
+async def ask(protocol: Proto, method: str, params: Any, timeout: float | None, *, msg_id: str = "") -> Any:
     """The client's answer. When time or interest runs out, the request is withdrawn and nothing stays behind."""
-    msg_id = str(uuid.uuid4())
+    msg_id = msg_id or str(uuid.uuid4())
     try:
         async with asyncio.timeout(timeout):
             return await protocol.send_request_async(method, params, msg_id=msg_id)

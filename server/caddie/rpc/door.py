@@ -136,6 +136,10 @@ class EditorDoor(Door):
     def workspace_trusted(self) -> bool | None:
         return self._trusted
 
+    @property
+    def stores_settings(self) -> bool:
+        return bool(self._can.get("settingsWrite"))
+
     def tools_changed(self, change: Change) -> None:
         self._peer.notify(
             methods.TOOLS_CHANGED,
@@ -163,7 +167,7 @@ class EditorDoor(Door):
         self._peer.notify(methods.HINTS_SHOW, message)
 
     async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> bool:
-        if not self._can.get("settingsWrite"):
+        if not self.stores_settings:
             return False
         try:
             await self._peer.request(

@@ -67,7 +67,9 @@ class Peer:
         assert method.result is not None
         self._send_held(everything=True)
         try:
-            answer = await ask(self._protocol, method.name, message.wire(), timeout)
+            # A prompt's own id is also the request's: a client that never sees the latter can tell what is withdrawn.
+            msg_id = getattr(message, "request_id", "")
+            answer = await ask(self._protocol, method.name, message.wire(), timeout, msg_id=msg_id)
             return method.result.model_validate(answer if answer is not None else {})
         except ClientError as error:
             raise _cannot(
