@@ -31,6 +31,7 @@ _TOKEN = re.compile(
     rf"(?P<han>[{_HAN}]+)|(?P<kana>[{_KATAKANA}]+|[{_HIRAGANA}]+)|(?P<paired>[{_HANGUL}]+|[{_UNSPACED}]+)"
     rf"|(?P<word>(?:[^\W_{_PAIRED}]|[{_INDIC}])+)"
 )
+_ONLY_HAN = re.compile(f"[{_HAN}]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDING = re.compile(r"(?<=\w)['’](?:s|re|ll|ve|d|m|t)\b", re.IGNORECASE)
 # Only marks of Latin, Greek, Hebrew and Arabic script; the breve of the Cyrillic short i makes another letter.
@@ -129,6 +130,17 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
             yield "word", fold(part), whole
         if whole:
             yield "whole", whole, ""
+
+
+def is_han(text: str) -> bool:
+    return _ONLY_HAN.fullmatch(text) is not None
+
+
+def han_runs(text: str, stop_words: frozenset[str] = frozenset()) -> Iterator[str]:
+    """The unbroken pieces of Han script."""
+    for kind, run, _ in _tokens(text):
+        if kind == "han":
+            yield from _without_stop_characters(run, stop_words)
 
 
 def _pairs(kind: str, run: str, stop_words: frozenset[str]) -> Iterator[Term]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -43,10 +44,12 @@ Counts = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One tool, analysed once. `counts` has for each term one count per field."""
+    """One tool, analysed once. `counts` has for each term one count per field, `weights` one number for all fields.
+    The terms are in alphabetical order, so that no sum over them depends on anything but the tool."""
 
     spec: ToolSpec
     counts: Mapping[str, Counts]
+    weights: Mapping[str, float]
     lengths: Counts
 
 
@@ -61,7 +64,12 @@ def analyse(spec: ToolSpec, aliases: Sequence[str] = ()) -> Document:
             counts[position] += term.weight
             # A joined pair repeats words that were counted already.
             lengths[position] += 0.0 if term.joined else term.weight
-    return Document(spec, {term: tuple(counts) for term, counts in found.items()}, tuple(lengths))
+    ordered = {term: tuple(found[term]) for term in sorted(found)}
+    return Document(spec, ordered, {term: _weight(counts) for term, counts in ordered.items()}, tuple(lengths))
+
+
+def _weight(counts: Counts) -> float:
+    return math.log1p(sum(count * field.weight for count, field in zip(counts, FIELDS, strict=True) if count))
 
 
 def _texts(spec: ToolSpec, aliases: Sequence[str]) -> tuple[str, ...]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from caddie.search.analysis import fold, stem
-from caddie.search.document import FIELDS, analyse
+from caddie.search.document import FIELDS, Document, analyse
 from caddie.search.exact_index import ExactIndex, Named
 from caddie.search.index import Hit, Ranking
 from caddie.search.keyword import KeywordRanker, KeywordScores
+from caddie.search.matches import Matches, gather
 from caddie.search.postings import Postings
 from caddie.search.query import Query, Trigrams, parse
 from caddie.tools.exact import normalise, resolve, spellings
 from caddie.tools.tool import ToolSpec
 
 if TYPE_CHECKING:
-    from caddie.search.tfidf import TfidfModel
+    from caddie.search.tfidf import TfidfRanker
 
 FITS_FROM = 0.10
 """Nothing fits when the best hit's score is lower. Calibrated on public data: the questions about other catalogues that
@@ -58,66 +60,91 @@ class ToolIndex:
         weight_tfidf: float = 0.6,
         aliases: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self._weights = (weight_keyword, weight_tfidf) if weight_keyword or weight_tfidf else (0.5, 0.5)
+        self._lock = threading.RLock()
         self._postings = Postings()
         self._trigrams = Trigrams()
         self._keyword = KeywordRanker(self._postings)
+        self._tfidf: TfidfRanker | None = None
+        self._meanings: Mapping[str, str] = {}
         self._exact = ExactIndex()
         self._aliases: dict[str, tuple[str, ...]] = {}
-        self._model: TfidfModel | None = None
+        self.set_weights(weight_keyword, weight_tfidf)
         self.set_aliases(aliases or {})
 
     @property
     def tfidf_ready(self) -> bool:
-        return self._model is not None
+        return self._tfidf is not None
 
     def __len__(self) -> int:
         return len(self._postings)
 
     def update(self, *, added: Iterable[ToolSpec] = (), removed: Iterable[str] = ()) -> None:
-        for name in removed:
-            self._remove(name)
+        """Searches of other threads see all of a tool or nothing of it. Texts are read outside the lock."""
+        with self._lock:
+            for name in removed:
+                self._remove(name)
         for spec in added:
-            row = self._postings.find(spec.name)
-            if row is None or self._postings.spec(row) != spec:
+            if self._spec(spec.name) == spec:
+                continue
+            aliases = self._aliases_of(spec)
+            document = analyse(spec, aliases)
+            with self._lock:
                 self._remove(spec.name)
-                self._add(spec)
+                self._add(document, aliases if self._aliases_of(spec) == aliases else None)
 
     def set_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
         """Words of the user's own for a tool, by any spelling of its name; only tools whose words change are redone."""
-        specs = [entry.spec for entry in self._postings.entries if entry]
-        before = {spec.name: self._aliases_of(spec) for spec in specs}
         changed = {normalise(name): tuple(words) for name, words in aliases.items()}
-        for spec in specs:
-            if before[spec.name] != _aliases_of(spec, changed):
+        with self._lock:
+            keys = {key for key in changed.keys() | self._aliases.keys() if changed.get(key) != self._aliases.get(key)}
+            names = {name for key in keys for name in self._exact.owners(key)}
+            specs = [spec for name in sorted(names) if (spec := self._spec(name))]
+            for spec in specs:
                 self._remove(spec.name)
-        self._aliases = changed
-        self.update(added=specs)
+            self._aliases = changed
+            for spec in specs:
+                self._add(analyse(spec, words := self._aliases_of(spec)), words)
+
+    def set_weights(self, keyword: float, tfidf: float) -> None:
+        """What the two rankers count in the merged score; the same each when both are nothing."""
+        self._weights = (keyword, tfidf) if keyword or tfidf else (0.5, 0.5)
 
     async def warm(self) -> None:
-        """Make the TF-IDF ranker ready; imports and builds in a thread."""
-        from caddie.search import tfidf  # an adapter; the core can do without it
+        """Make the dictionary and the TF-IDF ranker ready; reads, imports and fits in a thread."""
+        await asyncio.to_thread(self._warm)
 
-        await asyncio.to_thread(tfidf.load)
-        model = await asyncio.to_thread(tfidf.fit, self._postings.snapshot())
-        self._model = model
+    def _warm(self) -> None:
+        from caddie.search import lexicon, tfidf  # adapters; the core can do without them
+
+        if self._tfidf:
+            return
+        meanings = lexicon.load()
+        tfidf.load()
+        with self._lock:
+            ranker = tfidf.TfidfRanker(self._postings)
+            ranker.fit()
+            self._meanings, self._tfidf = meanings, ranker
 
     def resolve(self, name: str) -> tuple[ToolSpec, ...]:
         """The indexed tools that `name` can mean: none, one, or all candidates."""
-        return resolve(name, (entry.spec for entry in self._postings.entries if entry))
+        with self._lock:
+            return resolve(name, list(filter(None, self._postings.entries)))
 
-    def search(self, query: str, limit: int) -> Ranking:
-        parsed = parse(query, self._postings.frequency, self._trigrams)
-        named = self._exact.find(query, self._uses)
-        if not len(self._postings) or not (parsed.terms or named):
-            return Ranking((), 0, True, self._missing(parsed))
-        return self._rank(parsed, named, limit)
+    def search(self, query: str, limit: int, *, without: Collection[str] = ()) -> Ranking:
+        with self._lock:
+            parsed = parse(query, self._postings.frequency, self._trigrams, self._meanings)
+            named = {n: what for n, what in self._exact.find(query, self._uses).items() if n not in without}
+            if not len(self._postings) or not (parsed.terms or parsed.glossed or named):
+                return Ranking((), 0, True, self._missing(parsed))
+            return self._rank(
+                parsed, named, limit, [row for n in without if (row := self._postings.find(n)) is not None]
+            )
 
-    def _rank(self, query: Query, named: Mapping[str, Named], limit: int) -> Ranking:
+    def _rank(self, query: Query, named: Mapping[str, Named], limit: int, hidden: list[int]) -> Ranking:
         import numpy as np
 
-        keyword = self._keyword.scores(query)
-        scores = self._merge(query, keyword)
+        matches = gather(self._postings, query)
+        scores = self._scores(query, matches, hidden)
         merged = scores.merged.round(_DIGITS)
         for required in query.required:
             merged *= self._holds(required[1])
@@ -131,35 +158,35 @@ class ToolIndex:
             key=lambda row: (first.get(row, _UNNAMED), -merged[row], self._postings.spec(row).name),
         )
         total = len(matching) + sum(not merged[row] for row in rows)
-        threshold = FITS_FROM if self._model else FITS_FROM_KEYWORD_ALONE
+        threshold = FITS_FROM if self._tfidf else FITS_FROM_KEYWORD_ALONE
         fits = bool(first) or bool(len(matching) and merged[matching].max() >= threshold)
         shown = _within(order, [row for row in order if row in rows and row not in first], max(limit, 0))
-        hits = tuple(self._hit(row, query, scores, rows.get(row)) for row in shown)
+        words = matches.words(shown)
+        hits = tuple(self._hit(row, words[row], scores, rows.get(row)) for row in shown)
         return Ranking(hits, total, not fits, self._missing(query))
 
-    def _merge(self, query: Query, keyword: KeywordScores) -> _Scores:
+    def _scores(self, query: Query, matches: Matches, hidden: list[int]) -> _Scores:
+        keyword = self._keyword.scores(query, matches)
+        cosine = self._tfidf.scores(query, matches) if self._tfidf else None
+        for scores in (keyword.score, cosine):
+            if scores is not None:
+                scores[hidden] = 0.0
+        return self._merge(keyword, cosine)
+
+    def _merge(self, keyword: KeywordScores, cosine: Any) -> _Scores:
         """Each ranker's scores are divided by its best, so that the weights mean what they say; the merged ones count
         the more, the more of the question a tool covers. Last, all are scaled so that the best hit has the geometric
         mean of its BM25F strength and its cosine: how well it answers the question as a whole, on the same scale for
         any question."""
-        lexical, cosine = keyword.score, self._cosine(query)
+        lexical = keyword.score
         weight_keyword, weight_tfidf = self._weights if cosine is not None else (1.0, 0.0)
         cosine = lexical * 0 if cosine is None else cosine
         parts = _by_best(lexical), _by_best(cosine)
         merged = (weight_keyword * parts[0] + weight_tfidf * parts[1]) / (weight_keyword + weight_tfidf)
         merged = _by_best(merged * (COVERAGE_FLOOR + (1 - COVERAGE_FLOOR) * keyword.coverage))
-        fit = keyword.strength if self._model is None else (keyword.strength * cosine) ** 0.5
+        fit = keyword.strength if self._tfidf is None else (keyword.strength * cosine) ** 0.5
         fit = fit[merged >= merged.max() - 10**-_DIGITS].max()  # several best ones must not depend on their order
         return _Scores(merged * fit, parts[0] * fit, parts[1] * fit)
-
-    def _cosine(self, query: Query) -> Any:
-        if self._model is None:
-            return None
-        if self._model.revision != self._postings.revision:
-            from caddie.search import tfidf
-
-            self._model = tfidf.fit(self._postings.snapshot())
-        return self._model.scores(query)
 
     def _best(self, merged: Any, matching: Any, limit: int) -> set[int]:
         """All rows that can be among the first `limit`, those with equal scores at the cut included."""
@@ -172,25 +199,16 @@ class ToolIndex:
             matching = matching[values >= np.partition(values, len(values) - limit)[len(values) - limit]]
         return set(matching.tolist())
 
-    def _hit(self, row: int, query: Query, scores: _Scores, named: Named | None) -> Hit:
+    def _hit(self, row: int, words: Mapping[int, Iterable[str]], scores: _Scores, named: Named | None) -> Hit:
         exact = named is not None and not named.in_passing
         score, keyword, tfidf = (
             round(float(part[row]), _DIGITS) for part in (scores.merged, scores.keyword, scores.tfidf)
         )
         by_name = [f"{named.by}: {named.what}"] if named else []
+        by_words = [f"{FIELDS[field].label}: {', '.join(words[field])}" for field in sorted(words)]
         by_score = f"keyword {keyword:.2f}, TF-IDF {tfidf:.2f}" if self.tfidf_ready else f"keyword {keyword:.2f}"
-        reasons = (*by_name, *self._reasons(row, query), by_score)
+        reasons = (*by_name, *by_words, by_score)
         return Hit(self._postings.spec(row), 1.0 if exact else score, keyword, tfidf, reasons, exact)
-
-    def _reasons(self, row: int, query: Query) -> list[str]:
-        words: dict[int, dict[str, None]] = {}
-        for term in query.terms:
-            posting = self._postings.terms.get(term.text)
-            counts = posting.find(row) if posting else None
-            for field, count in enumerate(counts or ()):
-                if count:
-                    words.setdefault(field, {})[term.word] = None
-        return [f"{FIELDS[field].label}: {', '.join(words[field])}" for field in sorted(words)]
 
     def _holds(self, wanted: tuple[str, ...]) -> Any:
         import numpy as np
@@ -218,16 +236,22 @@ class ToolIndex:
         assert row is not None
         return row
 
-    def _add(self, spec: ToolSpec) -> None:
-        aliases = self._aliases_of(spec)
-        self._trigrams.add(self._postings.add(analyse(spec, aliases)))
-        self._exact.add(spec, aliases)
+    def _spec(self, name: str) -> ToolSpec | None:
+        row = self._postings.find(name)
+        return None if row is None else self._postings.spec(row)
+
+    def _add(self, document: Document, aliases: tuple[str, ...] | None = None) -> None:
+        """`aliases` are those that the document was analysed with, unless they have changed meanwhile."""
+        if aliases is None:
+            aliases = self._aliases_of(document.spec)
+            document = analyse(document.spec, aliases)
+        self._trigrams.add(self._postings.add(document))
+        self._exact.add(document.spec, aliases)
 
     def _remove(self, name: str) -> None:
-        row = self._postings.find(name)
-        if row is None:
+        spec = self._spec(name)
+        if spec is None:
             return
-        spec = self._postings.spec(row)
         self._trigrams.remove(self._postings.remove(name))
         self._exact.remove(spec, self._aliases_of(spec))
 

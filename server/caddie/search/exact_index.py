@@ -68,6 +68,10 @@ class ExactIndex:
             if not table[key]:
                 del table[key]
 
+    def owners(self, key: str) -> Iterable[str]:
+        """Wire names of the tools that a normalised name means."""
+        return tuple(self._tools.get(key, ()))
+
     def find(self, query: str, uses: Callable[[str], float]) -> Mapping[str, Named]:
         """The named tools. `uses(word)` is how many tools hold a word at all: one that others use as well is plain."""
         query = query[:MAX_SCANNED_CHARS]

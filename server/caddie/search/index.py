@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,12 +32,13 @@ class Ranking:
 
 
 class SearchIndex(Protocol):
-    """Follows the catalogue by difference. Answers at once after construction; never blocks the loop for long."""
+    """Follows the catalogue by difference. Answers at once after construction. Safe to use from several threads."""
 
     def update(self, *, added: Iterable[ToolSpec] = (), removed: Iterable[str] = ()) -> None:
         """`added` replaces tools of the same name."""
         ...
 
-    def search(self, query: str, limit: int) -> Ranking:
-        """Words, `+word` required. Deterministic: the same tools and query give the same answer in any order."""
+    def search(self, query: str, limit: int, *, without: Collection[str] = ()) -> Ranking:
+        """Words, `+word` required. Deterministic: the same tools and query give the same answer in any order. The
+        tools named by `without` are neither found nor counted."""
         ...

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from caddie.search.document import FIELDS
+from caddie.search.matches import Matches, each
 from caddie.search.postings import Postings
-from caddie.search.query import Query
+from caddie.search.query import Query, QueryTerm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,25 +40,23 @@ class KeywordRanker:
         self._revision = -1
         self._field_factors: Any = None
 
-    def scores(self, query: Query) -> KeywordScores:
-        import numpy as np  # 70 ms that the start of the server need not pay
+    def scores(self, query: Query, matches: Matches) -> KeywordScores:
+        import numpy as np
 
-        known = [term for term in query.terms if term.text in self._postings.terms]
-        postings = [self._postings.terms[term.text] for term in known]
-        sizes = [len(posting.rows) for posting in postings]
-        rows = np.frombuffer(b"".join(posting.rows for posting in postings), np.int32)
-        evidence = self._evidence(rows, np.frombuffer(b"".join(posting.counts for posting in postings)))
-        rarity = [term.weight * self.rarity(term.text) for term in known]
-        idf = [term.weight * self._idf(size) for term, size in zip(known, sizes, strict=True)]
-        asked = sum(term.weight * self.rarity(term.text) for term in query.terms if not term.extra) or 1.0
+        evidence = self._evidence(matches.rows, matches.counts)
+        rarity = each(matches, [term.weight * self.rarity(term.text) for term in matches.terms])
+        idf = each(matches, [term.weight * self._idf(self._postings.frequency(term.text)) for term in matches.terms])
+        score, *shares = matches.total(idf * evidence, rarity, rarity * evidence)
+        coverage, strength = np.minimum(np.stack(shares) / (self._asked(query) or 1.0), 1.0)
+        return KeywordScores(score, coverage, strength)
 
-        def total(weights: list[float], per_row: Floats | float = 1.0) -> Floats:
-            """The sum over all terms for each row; `bincount` adds in the order of the terms, so it never varies."""
-            values = np.repeat(np.array(weights, dtype=np.float64), sizes) * per_row
-            return np.bincount(rows, weights=values, minlength=len(self._postings.entries)).astype(np.float64)
+    def _asked(self, query: Query) -> float:
+        """The weight of all that the question asks for, found or not."""
+        plain = self._weight(term for term in query.terms if not term.extra)
+        return plain + sum(max(map(self._weight, choices)) for choices in query.glossed)
 
-        coverage = np.minimum(total(rarity) / asked, 1.0)
-        return KeywordScores(total(idf, evidence), coverage, np.minimum(total(rarity, evidence) / asked, 1.0))
+    def _weight(self, terms: Iterable[QueryTerm]) -> float:
+        return sum(term.weight * self.rarity(term.text) for term in terms)
 
     def rarity(self, term: str) -> float:
         """At least 1, so that in a catalogue of one tool a known word weighs about as much as an unknown one."""
@@ -65,9 +65,9 @@ class KeywordRanker:
     def _idf(self, frequency: int) -> float:
         return math.log(1 + (len(self._postings) - frequency + 0.5) / (frequency + 0.5))
 
-    def _evidence(self, rows: NDArray[np.int32], counts: Floats) -> Floats:
+    def _evidence(self, rows: NDArray[np.int32], counts: NDArray[np.float32]) -> Floats:
         """For each posting the saturated weight of its occurrences, in 0..1."""
-        weighted: Floats = (counts.reshape(-1, len(FIELDS)) * self._factors()[rows]).sum(axis=1)
+        weighted: Floats = (counts * self._factors()[rows]).sum(axis=1)
         return weighted / (SATURATION + weighted)
 
     def _factors(self) -> Floats:

@@ -17,23 +17,29 @@ _WIDTH = len(FIELDS)
 
 
 class Posting:
-    """The rows that hold one term, ascending, and for each row one count per field."""
+    """The rows that hold one term, ascending; for each row one count per field, and one weight for all fields.
 
-    __slots__ = ("counts", "rows", "term")
+    `number` is the term's own. Single precision is exact here: counts are quarters."""
 
-    def __init__(self, term: str) -> None:
+    __slots__ = ("counts", "number", "rows", "term", "weights")
+
+    def __init__(self, term: str, number: int) -> None:
         self.term = term
+        self.number = number
         self.rows = array("i")
-        self.counts = array("d")
+        self.counts = array("f")
+        self.weights = array("f")
 
-    def insert(self, row: int, counts: Counts) -> None:
+    def insert(self, row: int, counts: Counts, weight: float) -> None:
         at = bisect_left(self.rows, row)
         self.rows.insert(at, row)
-        self.counts[at * _WIDTH : at * _WIDTH] = array("d", counts)
+        self.weights.insert(at, weight)
+        self.counts[at * _WIDTH : at * _WIDTH] = array("f", counts)
 
     def remove(self, row: int) -> None:
         at = bisect_left(self.rows, row)
         del self.rows[at]
+        del self.weights[at]
         del self.counts[at * _WIDTH : (at + 1) * _WIDTH]
 
     def find(self, row: int) -> Counts | None:
@@ -44,21 +50,14 @@ class Posting:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    spec: ToolSpec
-    terms: tuple[str, ...]
+class RowWise:
+    """The numbers and weights of each tool's terms, row after row; `sizes` says how many each row has, `taken` (a
+    byte for each row) whether a tool is there."""
 
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All postings in alphabetical order, end to end; safe to read in another thread while tools come and go."""
-
-    revision: int
-    terms: tuple[str, ...]
-    sizes: tuple[int, ...]
-    rows: bytes
-    counts: bytes
-    height: int
+    taken: bytes
+    sizes: bytes
+    numbers: bytes
+    weights: bytes
 
 
 class Postings:
@@ -66,12 +65,17 @@ class Postings:
 
     def __init__(self) -> None:
         self.terms: dict[str, Posting] = {}
-        self.entries: list[Entry | None] = []
+        self.entries: list[ToolSpec | None] = []
         self.lengths = array("d")
         self.revision = 0
         self._rows: dict[str, int] = {}
         self._free: list[int] = []
-        self._order: tuple[str, ...] = ()
+        self._numbers: list[array[int]] = []
+        self._weights: list[array[float]] = []
+        self._sizes = array("i")
+        self._taken = bytearray()
+        self._numbered: list[Posting | None] = []
+        self._free_numbers: list[int] = []
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -81,10 +85,10 @@ class Postings:
         return self._rows.get(name)
 
     def spec(self, row: int) -> ToolSpec:
-        entry = self.entries[row]
-        if entry is None:
+        spec = self.entries[row]
+        if spec is None:
             raise KeyError(row)
-        return entry.spec
+        return spec
 
     def frequency(self, term: str) -> int:
         """How many tools hold the term."""
@@ -94,15 +98,19 @@ class Postings:
     def add(self, document: Document) -> list[str]:
         """Returns the terms that no tool held before. The tool's name must not be there yet."""
         row = self._take_row(document.lengths)
-        new, held = [], []
+        new = []
+        numbers, weights = array("i"), array("f")
         for term, counts in document.counts.items():
             posting = self.terms.get(term)
             if posting is None:
-                posting = self.terms[term] = Posting(term)
+                posting = self._new_posting(term)
                 new.append(term)
-            posting.insert(row, counts)
-            held.append(posting.term)
-        self.entries[row] = Entry(document.spec, tuple(held))
+            weight = document.weights[term]
+            posting.insert(row, counts, weight)
+            numbers.append(posting.number)
+            weights.append(weight)
+        self.entries[row] = document.spec
+        self._put(row, numbers, weights)
         self._rows[document.spec.name] = row
         self.revision += 1
         return new
@@ -110,33 +118,44 @@ class Postings:
     def remove(self, name: str) -> list[str]:
         """Returns the terms that no tool holds any more."""
         row = self._rows.pop(name)
-        entry = self.entries[row]
         self.entries[row] = None
         gone = []
-        for term in entry.terms if entry else ():
-            self.terms[term].remove(row)
-            if not self.terms[term].rows:
-                del self.terms[term]
-                gone.append(term)
+        for posting in [self._numbered[number] for number in self._numbers[row]]:
+            assert posting is not None
+            posting.remove(row)
+            if not posting.rows:
+                del self.terms[posting.term]
+                self._numbered[posting.number] = None
+                self._free_numbers.append(posting.number)
+                gone.append(posting.term)
         self.lengths[row * _WIDTH : (row + 1) * _WIDTH] = array("d", [0.0] * _WIDTH)
+        self._put(row, array("i"), array("f"))
         self._free.append(row)
         self.revision += 1
         return gone
 
-    def snapshot(self) -> Snapshot:
-        if len(terms := [term for term in self._order if term in self.terms]) < len(self.terms):
-            terms += self.terms.keys() - set(terms)
-            terms.sort()  # nearly sorted already, which makes it cheap
-        self._order = tuple(terms)
-        postings = [self.terms[term] for term in terms]
-        return Snapshot(
-            revision=self.revision,
-            terms=self._order,
-            sizes=tuple(len(posting.rows) for posting in postings),
-            rows=b"".join(posting.rows for posting in postings),
-            counts=b"".join(posting.counts for posting in postings),
-            height=len(self.entries),
-        )
+    @property
+    def width(self) -> int:
+        """One more than the greatest number of a term."""
+        return len(self._numbered)
+
+    def row_wise(self) -> RowWise:
+        return RowWise(bytes(self._taken), self._sizes.tobytes(), b"".join(self._numbers), b"".join(self._weights))
+
+    def _put(self, row: int, numbers: array[int], weights: array[float]) -> None:
+        self._numbers[row], self._weights[row] = numbers, weights
+        self._sizes[row] = len(numbers)
+        self._taken[row] = self.entries[row] is not None
+
+    def _new_posting(self, term: str) -> Posting:
+        if self._free_numbers:
+            posting = Posting(term, self._free_numbers.pop())
+            self._numbered[posting.number] = posting
+        else:
+            posting = Posting(term, len(self._numbered))
+            self._numbered.append(posting)
+        self.terms[term] = posting
+        return posting
 
     def _take_row(self, lengths: Counts) -> int:
         if self._free:
@@ -144,5 +163,9 @@ class Postings:
             self.lengths[row * _WIDTH : (row + 1) * _WIDTH] = array("d", lengths)
             return row
         self.entries.append(None)
+        self._numbers.append(array("i"))
+        self._weights.append(array("f"))
+        self._sizes.append(0)
+        self._taken.append(0)
         self.lengths.extend(lengths)
         return len(self.entries) - 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 from caddie.search.index import Hit
@@ -24,10 +23,10 @@ class ToolHint:
 
 
 async def find_hints(searcher: ToolSearcher, text: str, settings: Hints) -> tuple[ToolHint, ...]:
-    """In a thread: a search over thousands of tools must not hold up the request that leaves meanwhile."""
+    """A search over thousands of tools must not hold up the request that leaves meanwhile."""
     if len(text.strip()) < 2:
         return ()
-    found = await asyncio.to_thread(searcher.find, text[:MAX_TEXT_CHARS], limit=settings.limit)
+    found = await searcher.search(text[:MAX_TEXT_CHARS], limit=settings.limit)
     if found.nothing_fits:
         return ()
     return tuple(_hint(hit) for hit in found.hits if hit.score >= settings.threshold)

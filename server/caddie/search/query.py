@@ -6,13 +6,15 @@ unknown words taken apart (filesystem = "file system") or replaced by what they 
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from caddie.search.analysis import Term, fold, stem, terms
+from caddie.search.analysis import Term, fold, han_runs, is_han, stem, terms
 from caddie.search.stop_words import QUERY_STOP_WORDS, SMALL_TALK
 
 MAX_QUERY_CHARS = 2_000
@@ -28,6 +30,17 @@ PART_WEIGHT = 0.3
 """Of "Postgre" and "SQL" in a question about PostgreSQL, when tools know the whole word."""
 NUMBER_WEIGHT = 0.5
 """Numbers are arguments more often than they are topics."""
+
+GLOSS_WEIGHT = 1.0
+KNOWN_GLOSS_WEIGHT = 0.3
+"""Of the English meaning when tools hold the Chinese word itself."""
+GLOSS_SINGLE = 0.5
+"""A single character means many things."""
+GLOSS_LENGTH = 0.5
+MAX_GLOSSED_WORDS = 32
+MAX_WORD_CHARS = 8
+
+EMPTY: Mapping[str, str] = MappingProxyType({})
 
 _REQUIRED = re.compile(r"(?<!\S)\+([^\s+]\S*)")
 
@@ -46,11 +59,16 @@ class QueryTerm:
     unknown: bool = False
 
 
+Choices = tuple[tuple[QueryTerm, ...], ...]
+"""What one foreign word can mean, in terms that tools hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     terms: tuple[QueryTerm, ...]
     required: tuple[tuple[str, tuple[str, ...]], ...]
     """Each `+word` as written, with the terms that a tool must hold."""
+    glossed: tuple[Choices, ...] = ()
 
 
 class Trigrams:
@@ -94,7 +112,7 @@ def _grams(word: str) -> set[str]:
     return {padded[i : i + 3] for i in range(len(padded) - 2)}
 
 
-def parse(text: str, frequency: Frequency, trigrams: Trigrams) -> Query:
+def parse(text: str, frequency: Frequency, trigrams: Trigrams, meanings: Mapping[str, str] = EMPTY) -> Query:
     text = text[:MAX_QUERY_CHARS]
     required = tuple(_required(text))
     plain = list(terms(_REQUIRED.sub(r" \1", text), join_neighbours=True, stop_words=QUERY_STOP_WORDS))
@@ -114,7 +132,54 @@ def parse(text: str, frequency: Frequency, trigrams: Trigrams) -> Query:
                 found[candidate.text] = QueryTerm(
                     candidate.text, weight, candidate.word, candidate.extra, candidate.unknown
                 )
-    return Query(tuple(found[text] for text in sorted(found)), required)
+    glossed = _glossed(text, found, frequency, meanings) if meanings else ()
+    return Query(tuple(found[text] for text in sorted(found)), required, glossed)
+
+
+def _glossed(
+    text: str, found: dict[str, QueryTerm], frequency: Frequency, meanings: Mapping[str, str]
+) -> tuple[Choices, ...]:
+    """The Chinese words of the question in English. What the dictionary knows and the index does not is not missed
+    in its Chinese form."""
+    glossed: dict[str, Choices] = {}
+    for word in dict.fromkeys(_dictionary_words(text, meanings)):
+        pairs = [word[i : i + 2] for i in range(max(len(word) - 1, 1))]
+        strange = sum(not frequency(pair) for pair in pairs) / len(pairs)
+        weight = (GLOSS_WEIGHT * strange + KNOWN_GLOSS_WEIGHT * (1 - strange)) * (
+            1.0 if len(word) > 1 else GLOSS_SINGLE
+        )
+        choices = tuple(filter(None, (_choice(word, gloss, weight, frequency) for gloss in meanings[word].split("\t"))))
+        if not choices:
+            continue
+        glossed[word] = tuple(dict.fromkeys(choices))
+    if glossed:
+        for text in [text for text, term in found.items() if term.unknown and is_han(text)]:
+            del found[text]
+    return tuple(glossed[word] for word in list(glossed)[:MAX_GLOSSED_WORDS])
+
+
+def _choice(word: str, gloss: str, weight: float, frequency: Frequency) -> tuple[QueryTerm, ...]:
+    texts = _gloss_terms(gloss)
+    known = [text for text in texts if frequency(text)]
+    weight /= max(len(texts), 1) ** GLOSS_LENGTH
+    return tuple(QueryTerm(text, weight, word, extra=True) for text in known)
+
+
+@functools.lru_cache(20_000)
+def _gloss_terms(gloss: str) -> tuple[str, ...]:
+    return tuple(sorted({term.text for term in terms(gloss, stop_words=QUERY_STOP_WORDS)}))
+
+
+def _dictionary_words(text: str, meanings: Mapping[str, str]) -> Iterator[str]:
+    """The longest words first: maximal matching from the left."""
+    for run in han_runs(text, QUERY_STOP_WORDS):
+        at = 0
+        while at < len(run):
+            lengths = range(min(MAX_WORD_CHARS, len(run) - at), 0, -1)
+            length = next((n for n in lengths if run[at : at + n] in meanings), 1)
+            if run[at : at + length] in meanings:
+                yield run[at : at + length]
+            at += length
 
 
 def _candidates(term: Term, frequency: Frequency, trigrams: Trigrams) -> Iterator[QueryTerm]:

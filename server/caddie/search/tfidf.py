@@ -1,73 +1,77 @@
-"""The TF-IDF ranker: cosine over the same weighted terms, computed with scikit-learn. The only module that imports it.
+"""The TF-IDF ranker: cosine over the same weighted terms, fitted by scikit-learn. The only module that imports it.
 
-The matrix is refitted from the counts of analysed tools, so a difference never reads a text again.
+It works from the counts of analysed tools, so a difference never reads a text again: new idf values and row lengths
+come out of one pass over numbers, and are those of a fresh fit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from caddie.search.document import FIELDS
-from caddie.search.postings import Snapshot
-from caddie.search.query import Query
+from caddie.search.matches import Matches, each
+from caddie.search.postings import Postings
+from caddie.search.query import Query, QueryTerm
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float64]
+
 
 def load() -> None:
-    """Import what `fit` needs; takes seconds on a slow machine, so it belongs in a thread."""
+    """Import what a fit needs; takes seconds on a slow machine, so it belongs in a thread."""
     import sklearn.feature_extraction.text  # noqa: F401
 
 
-@dataclass(frozen=True, slots=True)
-class TfidfModel:
-    """`columns` is a CSC matrix whose rows have length 1; `revision` names the postings that it was made from."""
+class TfidfRanker:
+    """Scores over the rows of `postings`; refitted when asked for the first time after a difference.
 
-    revision: int
-    column_of: Mapping[str, int]
-    idf: Any
-    columns: Any
+    A term counts in a tool with the logarithm of its occurrences, each multiplied by its field's weight.
+    """
 
-    def scores(self, query: Query) -> NDArray[np.float64]:
-        """The cosine of each row with the known words of the query, in 0..1."""
+    def __init__(self, postings: Postings) -> None:
+        self._postings = postings
+        self._revision = -1
+        self._idf: Any = None
+        self._lengths: Any = None
+
+    def fit(self) -> None:
+        if self._revision == self._postings.revision:
+            return
         import numpy as np
+        from scipy.sparse import csr_matrix
+        from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.utils.extmath import row_norms
 
-        result = np.zeros(self.columns.shape[0])
-        pointers, rows, values = self.columns.indptr, self.columns.indices, self.columns.data
-        norm = 0.0
-        for term in query.terms:
-            column = self.column_of.get(term.text)
-            if column is None:
-                continue
-            weight = term.weight * float(self.idf[column])
-            norm += weight * weight
-            part = slice(pointers[column], pointers[column + 1])
-            result[rows[part]] += weight * values[part]
-        return result / math.sqrt(norm) if norm else result
+        rows = self._postings.row_wise()
+        numbers = np.frombuffer(rows.numbers, np.int32)
+        values = np.frombuffer(rows.weights, np.float32).astype(np.float64)
+        # Rows of removed tools are left out of the fit: empty ones would count as tools that hold no term.
+        taken = np.flatnonzero(np.frombuffer(rows.taken, np.int8))
+        sizes = np.frombuffer(rows.sizes, np.int32)[taken] if len(taken) else np.zeros(1, np.int32)
+        pointers = np.concatenate(([0], np.cumsum(sizes, dtype=np.int32)))
+        shape = (len(sizes), max(self._postings.width, 1))
+        idf = TfidfTransformer().fit(csr_matrix((values, numbers, pointers), shape=shape)).idf_
+        norms = row_norms(csr_matrix((values * idf[numbers], numbers, pointers), shape=shape))
+        lengths = np.ones(len(self._postings.entries))
+        lengths[taken] = np.where(norms > 0, norms, 1.0)[: len(taken)]
+        self._idf, self._lengths, self._revision = idf, lengths, self._postings.revision
 
+    def scores(self, query: Query, matches: Matches) -> Floats:
+        """The cosine of each row with the known words of the query, in 0..1."""
+        self.fit()
+        idf = [self._idf_of(term) for term in matches.terms]
+        weights = [term.weight * value**2 for term, value in zip(matches.terms, idf, strict=True)]
+        products = matches.total(each(matches, weights) * matches.weights)[0]
+        norm = self._squares(query.terms) + sum(max(map(self._squares, choices)) for choices in query.glossed)
+        return (products / (self._lengths * (math.sqrt(norm) or 1.0))).clip(max=1.0)  # type: ignore[no-any-return]
 
-def fit(snapshot: Snapshot) -> TfidfModel:
-    """A term counts in a tool with the logarithm of its occurrences, each multiplied by its field's weight."""
-    import numpy as np
-    from scipy.sparse import csc_matrix
-    from sklearn.feature_extraction.text import TfidfTransformer
+    def _squares(self, terms: Sequence[QueryTerm]) -> float:
+        return sum((term.weight * self._idf_of(term)) ** 2 for term in terms)
 
-    counts = np.frombuffer(snapshot.counts, np.float64).reshape(-1, len(FIELDS))
-    values = np.log1p(counts @ np.array([field.weight for field in FIELDS]))
-    rows = np.frombuffer(snapshot.rows, np.int32)
-    taken = np.flatnonzero(np.bincount(rows, minlength=1))
-    packed = np.zeros(snapshot.height, np.int32)
-    packed[taken] = np.arange(len(taken), dtype=np.int32)
-    pointers = np.cumsum([0, *(snapshot.sizes or (0,))])
-    # Rows of removed tools are left out of the fit: empty ones would count as tools that hold no term.
-    matrix = csc_matrix((values, packed[rows], pointers), shape=(max(len(taken), 1), max(len(snapshot.terms), 1)))
-    transformer = TfidfTransformer()
-    fitted = transformer.fit_transform(matrix.tocsr()).tocsc()
-    columns = csc_matrix((fitted.data, taken[fitted.indices], fitted.indptr), shape=(snapshot.height, matrix.shape[1]))
-    column_of = {term: column for column, term in enumerate(snapshot.terms)}
-    return TfidfModel(snapshot.revision, column_of, transformer.idf_, columns)
+    def _idf_of(self, term: QueryTerm) -> float:
+        posting = self._postings.terms.get(term.text)
+        return float(self._idf[posting.number]) if posting else 0.0

@@ -6,15 +6,19 @@ says what was not found, what was cut off, and which servers are still connectin
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field
 
+from caddie.search.exact_index import ExactIndex
 from caddie.search.index import Hit, SearchIndex
-from caddie.settings import Settings
+from caddie.settings import Search, Settings
 from caddie.tools import reasons
 from caddie.tools.catalogue import Catalogue
 from caddie.tools.context import ToolContext
@@ -24,6 +28,14 @@ from caddie.tools.patterns import first_match
 from caddie.tools.servers import ServerStatus
 from caddie.tools.states import Decision
 from caddie.tools.tool import Tool, ToolArgs, ToolResult, ToolSpec, builtin, text_result
+
+logger = logging.getLogger(__name__)
+
+MAX_AT_ONCE = 64
+"""More tools than this are read in a thread, a `CHUNK` at a time: about ten milliseconds each."""
+
+CHUNK = 32
+SETTLE_SECONDS = 5.0
 
 MAX_SCHEMA_CHARS = 8_000
 MAX_DESCRIPTION_CHARS = 2_000
@@ -49,6 +61,8 @@ class Found:
     pending: tuple[ServerStatus, ...]
     failed: tuple[ServerStatus, ...]
     nothing_fits: bool
+    indexing: int = 0
+    """How many tools the index has yet to take in, change or drop; until then only their exact names are found."""
 
 
 class ToolSearcher:
@@ -69,26 +83,79 @@ class ToolSearcher:
         self._settings = settings
         self._sessions_with_states = sessions_with_states
         self._indexed: dict[str, ToolSpec] = {}
+        self._wanted: dict[str, ToolSpec] = {}
+        self._due: dict[str, None] = {}
+        self._working: asyncio.Task[None] | None = None
 
     def refresh(self) -> None:
-        """Bring the index in step with catalogue, states and search scope, by difference."""
+        """Bring the index in step with catalogue, states and search scope, by difference. Large differences are
+        worked off in a thread; until that is done, no answer holds anything that is gone."""
         sessions = ("", *self._sessions_with_states())
-        specs = self._catalogue.specs
-        wanted = {spec.name: spec for spec in specs if any(self.is_indexed(spec, session) for session in sessions)}
-        removed = [name for name in self._indexed if name not in wanted]
-        added = [spec for name, spec in wanted.items() if self._indexed.get(name) != spec]
-        if added or removed:
-            self._index.update(added=added, removed=removed)
-        self._indexed = wanted
+        self._wanted = self._in_scope(sessions)
+        self._due = {
+            name: None for name in (self._indexed | self._wanted) if self._indexed.get(name) != self._wanted.get(name)
+        }
+        if self._working:
+            return
+        if len(self._due) > MAX_AT_ONCE and (loop := _running_loop()):
+            self._working = loop.create_task(self._work_off())
+            self._working.add_done_callback(self._worked_off)
+        else:
+            self._apply(self._due)
+
+    async def settled(self, seconds: float = SETTLE_SECONDS) -> None:
+        """Wait until the index has caught up, but not for ever."""
+        if self._working:
+            await asyncio.wait({self._working}, timeout=seconds)
+
+    async def search(self, query: str, *, limit: int | None = None, session_id: str = "") -> Found:
+        """`find`, once the index has caught up, and in a thread."""
+        await self.settled()
+        return await asyncio.to_thread(self.find, query, limit=limit, session_id=session_id)
+
+    async def _work_off(self) -> None:
+        while self._due:
+            names = list(self._due)[:CHUNK]
+            wanted = {name: spec for name in names if (spec := self._wanted.get(name))}
+            removed = [name for name in names if name not in wanted]
+            await asyncio.to_thread(self._index.update, added=tuple(wanted.values()), removed=removed)
+            self._note(names, wanted)
+
+    def _worked_off(self, task: asyncio.Task[None]) -> None:
+        self._working = None
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("the search index could not follow the catalogue", exc_info=error)
+
+    def _apply(self, names: Iterable[str]) -> None:
+        names = tuple(names)
+        wanted = {name: spec for name in names if (spec := self._wanted.get(name))}
+        if names:
+            self._index.update(added=wanted.values(), removed=[name for name in names if name not in wanted])
+        self._note(names, wanted)
+
+    def _note(self, names: Iterable[str], applied: Mapping[str, ToolSpec]) -> None:
+        """What the index holds now; a tool that changed again meanwhile stays due."""
+        names = tuple(names)
+        self._indexed = {name: spec for name, spec in self._indexed.items() if name not in names} | dict(applied)
+        due = dict(self._due)
+        for name in names:
+            if self._wanted.get(name) == applied.get(name):
+                due.pop(name, None)
+        self._due = due
+
+    def _in_scope(self, sessions: Iterable[str]) -> dict[str, ToolSpec]:
+        search = self._settings().search
+        views = [self._states(session) for session in sessions]
+        views = list({id(view): view for view in views}.values())
+        return {
+            spec.name: spec for spec in self._catalogue.specs if any(_is_indexed(spec, view, search) for view in views)
+        }
 
     def is_indexed(self, spec: ToolSpec, session_id: str) -> bool:
-        search = self._settings().search
-        decision = self._states(session_id).get(spec.name)
-        if decision is None or decision.state == "disabled" or first_match(search.exclude, spec):
-            return False
-        return decision.state == "deferred" or first_match(search.include_force, spec) is not None
+        return _is_indexed(spec, self._states(session_id), self._settings().search)
 
     def find(self, query: str, *, limit: int | None = None, session_id: str = "") -> Found:
+        """Safe to call from any thread."""
         kind, text = parse_query(query)
         limit = limit or self._settings().search.limit
         if kind == "select":
@@ -103,11 +170,15 @@ class ToolSearcher:
         )
 
     def _words(self, kind: Kind, text: str, limit: int, session_id: str) -> Found:
-        hidden = sum(not self.is_indexed(spec, session_id) for spec in self._indexed.values()) if session_id else 0
-        ranking = self._index.search(text, limit + hidden)
-        hits = tuple(hit for hit in ranking.hits if self.is_indexed(hit.tool, session_id))[:limit]
-        total = max(ranking.total - hidden, len(hits)) if hidden else ranking.total
-        return Found(kind, text, hits, total, (), (), (), ranking.nothing_fits or not hits)
+        wanted, due = self._wanted, self._due
+        seen = self._in_scope((session_id,)) if any(self._sessions_with_states()) else wanted
+        # Nothing that the session may not see, nothing that is gone, nothing in a form it no longer has.
+        hidden = {name for name in self._indexed if name in due or name not in seen}
+        ranking = self._index.search(text, limit, without=hidden)
+        late = _named(text, [spec for name in due if (spec := seen.get(name))])
+        hits = (*late, *ranking.hits)[:limit]
+        nothing_fits = not hits or (ranking.nothing_fits and not late)
+        return Found(kind, text, hits, ranking.total + len(late), (), (), (), nothing_fits, len(due))
 
     def _select(self, text: str, session_id: str) -> Found:
         hits: dict[str, Hit] = {}
@@ -135,6 +206,33 @@ class ToolSearcher:
         return reasons.unknown(name, reasons.nearest_names(self._catalogue.specs, name))
 
 
+def _is_indexed(spec: ToolSpec, states: Mapping[str, Decision], search: Search) -> bool:
+    decision = states.get(spec.name)
+    if decision is None or decision.state == "disabled" or first_match(search.exclude, spec):
+        return False
+    return decision.state == "deferred" or first_match(search.include_force, spec) is not None
+
+
+def _named(text: str, specs: Sequence[ToolSpec]) -> list[Hit]:
+    """Tools that the index does not hold yet, by exact name; a plain word in a sentence names none of them."""
+    if not specs:
+        return []
+    names = ExactIndex()
+    for spec in specs:
+        names.add(spec)
+    by_name = {spec.name: spec for spec in specs}
+    found = names.find(text, lambda word: math.inf)
+    exact = sorted((what.rank, name, what) for name, what in found.items() if not what.in_passing)
+    return [Hit(by_name[name], 1.0, 0.0, 0.0, (f"{what.by}: {what.what}",), exact=True) for _, name, what in exact]
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def parse_query(query: str) -> tuple[Kind, str]:
     trimmed = query.strip()
     head, colon, rest = trimmed.partition(":")
@@ -156,6 +254,8 @@ def answer(found: Found) -> str:
     if found.hits and found.kind != "discover":
         lines += ["", f'Call one with ExecuteTool: {{"tool_name": "{found.hits[0].tool.name}", "params": {{…}}}}']
     lines += [item.why for item in found.unknown]
+    if found.indexing:
+        lines.append(f"{found.indexing} tools have just changed and are still being read. Search again in a moment.")
     lines += [f"{reasons.server_not_ready(server)} Search again later." for server in found.pending]
     lines += [reasons.server_not_ready(server) for server in found.failed]
     return "\n".join(lines)
@@ -196,7 +296,7 @@ class ToolSearchArgs(ToolArgs):
 
 def make_tool_search(searcher: ToolSearcher) -> Tool:
     async def run(args: ToolSearchArgs, context: ToolContext) -> ToolResult:
-        found = searcher.find(args.query, limit=args.limit, session_id=context.session.session_id)
+        found = await searcher.search(args.query, limit=args.limit, session_id=context.session.session_id)
         return text_result(answer(found))
 
     return builtin(
