@@ -181,7 +181,9 @@ class Engine:
             self.in_background(self.mcp.configure(self.configuration.servers()))
 
     def _settings_changed(self) -> None:
-        self.index.set_aliases(self.configuration.settings.tools.aliases)
+        settings = self.configuration.settings
+        self.index.set_aliases(settings.tools.aliases)
+        self.index.set_weights(settings.search.weights.keyword, settings.search.weights.tfidf)
         self.searcher.refresh()
         states = self.tools.states()
         changed = tuple(name for name, decision in states.items() if self._states.get(name, decision) != decision)
