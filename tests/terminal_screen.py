@@ -21,6 +21,10 @@ KEYS = {
     "enter": "\r",
     "esc": "\x1b",
     "up": "\x1b[A",
+    "down": "\x1b[B",
+    "left": "\x1b[D",
+    "home": "\x1b[H",
+    "end": "\x1b[F",
     "alt-enter": "\x1b\r",
 }
 
@@ -103,6 +107,14 @@ class Screen:
     def send(self, keys: str) -> None:
         """Text as typed, or the name of a key: `ctrl-c`, `tab`, `enter`, `esc`, `up`, `alt-enter`."""
         self.child.send(KEYS.get(keys, keys))
+
+    def click(self, text: str, at: int = 0) -> None:
+        """The left button on the character `at` of the first line that has `text`."""
+        lines = self.text().splitlines()
+        row = next((row for row, line in enumerate(lines) if text in line), None)
+        assert row is not None, f"{text!r} is not on the screen:\n{self.text()}"
+        column = lines[row].index(text) + at + 1
+        self.child.send(f"\x1b[<0;{column};{row + 1}M\x1b[<0;{column};{row + 1}m")
 
     def resize(self, columns: int, lines: int) -> None:
         self.terminal.resize(lines, columns)

@@ -174,11 +174,11 @@ def test_the_master_switch_turns_all_tools_off_and_on(start: Open) -> None:
 def test_why_follows_the_selection_and_closes_before_the_panel(start: Open) -> None:
     panel = start()
     panel.press("down", "?")
-    panel.screen.wait_for("Bash is enabled: its full schema is in the prompt.")
+    panel.screen.wait_for("Bash is enabled", "its full schema is in the prompt.")
     panel.press("down")
-    panel.screen.wait_for("Read is enabled: its full schema is in the prompt.")
+    panel.screen.wait_for("Read is enabled", "its full schema is in the prompt.")
     panel.press("esc")
-    panel.screen.wait_until_gone("Read is enabled:")
+    panel.screen.wait_until_gone("Read is enabled")
     panel.press("q")
     assert panel.screen.wait_for_exit(30) == 0
 
@@ -186,6 +186,8 @@ def test_why_follows_the_selection_and_closes_before_the_panel(start: Open) -> N
 def test_servers_come_while_the_panel_is_open(start: Open, git_server: dict[str, object]) -> None:
     panel = start((120, 40), servers={"git": git_server, "jira": {"command": sys.executable, "args": ["-c", FAILS]}})
     assert "connecting" in panel.screen.raw  # the first picture did not wait for them
+    panel.press("left")
+    panel.screen.wait_for("▸ Built-in")
     panel.screen.wait_for("git  ready · 12 tools", "◐ git_log", "JIRA_TOKEN is not set", timeout=60)
     assert panel.line("jira").rstrip().endswith("r restart  l log")
     panel.press("]", "enter")
@@ -235,16 +237,18 @@ def test_fast_typing_in_the_filter_presses_no_key_of_the_panel(start: Open) -> N
 def test_wide_and_hostile_names_stay_in_their_columns(start: Open) -> None:
     server = {"command": sys.executable, "args": [str(SERVERS / "strange_words.py")]}
     panel = start((80, 24), servers={"账单": server}, env={"LC_ALL": "zh_CN.UTF-8"}, ready="内置")
-    panel.press("/", "查询", "enter")
-    panel.screen.wait_for("◐ 查询发票", "就绪", "范围：工作区", "Esc 返回", timeout=40)
-    panel.press("enter")
-    panel.screen.wait_for("✓ 查询发票", "启用")
-    panel.press("esc", "/", "loud", "enter")
+    panel.press("/", "查询")
+    panel.screen.wait_for("◐ 查询发票", "就绪", "范围：工作区", timeout=40)
+    panel.press("enter", "enter")
+    panel.screen.wait_for("✓ 查询发票", "启用（工作区）", "Esc 返回")
+    panel.press("esc")
+    panel.screen.wait_for("✓ Write")
+    panel.press("/", "loud", "enter")
     panel.screen.wait_for("[red]loud[/red]", "[link=https:")
     assert "owned" not in panel.screen.text()
-    rows = range(3, 5)
-    cells = [panel.screen.terminal.buffer[row] for row in rows]
-    assert [max(at for at in range(79) if line[at].data.strip()) for line in cells] == [78, 78]
+    lines = [panel.screen.terminal.buffer[row] for row in (3, 4)]
+    ends = [max(at for at in range(79) if line[at].data.strip()) for line in lines]
+    assert ends in ([78, 78], [77, 77])  # with and without a scroll bar
 
 
 def test_no_colour_is_sent_when_none_is_wanted(start: Open) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import sys
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
 from caddie.cli.opening import opened, put, run, say
-from caddie.engine.admin import Listed
 from caddie.engine.engine import Engine
+from caddie.engine.listed import Listed
 from caddie.protocol.base import Message
 from caddie.protocol.tools import ToolsListResult
 from caddie.rpc import convert
@@ -20,7 +22,17 @@ MARKS = {"enabled": "✓", "deferred": "◐", "disabled": "✗"}
 
 
 def tools(args: argparse.Namespace) -> int:
+    if not args.json and _is_terminal():
+        from caddie.cli.tools_panel import show_panel  # it brings a user interface, which a table does not need
+
+        return run(lambda: show_panel(args))
     return run(lambda: _tools(args))
+
+
+def _is_terminal() -> bool:
+    """The panel draws on stderr and reads stdin; when any of the three goes elsewhere, the table is wanted."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream.isatty() for stream in streams) and os.environ.get("TERM", "") not in ("", "dumb")
 
 
 def search(args: argparse.Namespace) -> int:

@@ -99,6 +99,12 @@ class Connection:
         is_over = self.ended.done() or self._leave.is_set() or bool(self._stdio and self._stdio.ended.is_set())
         return self._opened.done() and not is_over
 
+    @property
+    def log(self) -> str:
+        """The last of what the server wrote to its stderr, without the configured secrets."""
+        text = self._stdio.stderr_tail if self._stdio else ""
+        return "\n".join(line for line in (reasons.clean(line, self._secrets) for line in text.splitlines()) if line)
+
     def kill(self) -> None:
         if self._stdio:
             self._stdio.kill()

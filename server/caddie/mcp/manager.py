@@ -78,6 +78,10 @@ class McpManager:
         """Its tools stay until the new list is there. Raises: ServerFailed for an unknown name."""
         await self._again(self._find(name))
 
+    def log(self, name: str) -> str:
+        """The last of what it wrote to its stderr. Raises: ServerFailed for an unknown name."""
+        return self._find(name).log
+
     async def settled(self, names: Collection[str] | None, timeout: float) -> tuple[str, ...]:
         """Wait until those servers (or all) neither connect nor fetch a changed tool list; who still does."""
         waiting = [one for name, one in self._supervisors.items() if names is None or name in names]

@@ -107,6 +107,10 @@ class Supervisor:
         if self._connection:
             self._connection.kill()
 
+    @property
+    def log(self) -> str:
+        return self._connection.log if self._connection else ""
+
     def reorigin(self, configured: ConfiguredServer) -> None:
         self.configured = configured
         self._become(self.status.state, self.status.reason)
