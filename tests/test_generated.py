@@ -12,7 +12,7 @@ import jsonschema_rs
 import pytest
 
 from caddie import errors
-from caddie.layers import environment_layer, leaf_settings
+from caddie.layers import environment_layer, environment_names, leaf_settings
 from caddie.protocol.export import __main__ as export
 from caddie.protocol.export import schema, settings_page
 from caddie.protocol.methods import METHODS, Method
@@ -107,7 +107,7 @@ def test_every_setting_is_described() -> None:
 @pytest.mark.parametrize("path", [path for path, _ in leaf_settings()])
 def test_every_documented_variable_sets_its_setting(path: str) -> None:
     value = _sample(path)
-    for name in settings_page.environment_names(path):
+    for name in environment_names(path):
         node: Any = environment_layer({name: value}).tree
         for part in path.split("."):
             node = node[part]

@@ -6,9 +6,10 @@ Pure: the files, the editor and the environment are read elsewhere and come in a
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel, to_snake
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in one layer of settings: `path` is dotted, as the user wrote it."""
+    """Something wrong in one layer of settings: `path` is dotted, as the user wrote it; `location` is its parts."""
 
     scope: Scope
     path: str
     message: str
+    location: tuple[int | str, ...] = ()
+    severity: Literal["error", "warning", "notice"] = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,18 @@ def environment_layer(environ: Mapping[str, str]) -> Layer:
     """`CADDIE_SEARCH_LIMIT=7` and S1's four `TOOL_SEARCH_…` names; lists are separated by commas."""
     tree: dict[str, Any] = {}
     leaves = dict(leaf_settings())
-    names = {"CADDIE_" + to_snake(path.replace(".", "_")).upper(): path for path in leaves}
-    for name, path in {**ENVIRONMENT, **names}.items():
+    by_name = {name: path for path in leaves for name in reversed(environment_names(path))}
+    for name, path in sorted(by_name.items(), key=lambda item: item[0].startswith("CADDIE_")):  # our own word counts
         if value := environ.get(name, ""):
             is_list = get_origin(leaves[path]) is tuple
             _put(tree, path.split("."), _split(value) if is_list else value)
     return Layer("environment", tree, "environment")
+
+
+def environment_names(path: str) -> list[str]:
+    """The variables that set `path`; a list is written with commas."""
+    own = "CADDIE_" + to_snake(path.replace(".", "_")).upper()
+    return [own, *(name for name, target in ENVIRONMENT.items() if target == path)]
 
 
 def leaf_settings() -> Iterator[tuple[str, Any]]:
@@ -105,30 +114,63 @@ def _clean(layer: Layer, problems: list[Problem]) -> Layer:
         problems.append(Problem(layer.scope, "", f"expected an object, got {_name(layer.tree)}"))
         return Layer(layer.scope, {}, layer.origin)
     tree = _copy(layer.tree)
+    original = layer.tree
     for _ in range(_MAX_PASSES):
         try:
-            Settings.model_validate(tree)
+            _validate(tree, is_text=layer.scope == "environment")
             break
         except ValidationError as error:
-            found = [_problem(layer.scope, detail) for detail in error.errors(include_url=False)]
-            problems.extend(found)
-            for detail in reversed(error.errors(include_url=False)):  # last list item first: indexes stay true
+            details = error.errors(include_url=False)
+            problems.extend(_problem(layer.scope, detail, original) for detail in details)
+            for detail in reversed(details):  # last list item first: indexes stay true
                 _drop(tree, detail["loc"])
     else:
         tree = {}
     return Layer(layer.scope, tree, layer.origin)
 
 
+def _validate(tree: dict[str, Any], *, is_text: bool) -> None:
+    """Variables of the environment are texts and mean numbers; in a file "5" is not 5, nor is "off" false."""
+    if is_text:
+        Settings.model_validate(tree)
+    else:
+        Settings.model_validate_json(json.dumps(tree, ensure_ascii=True), strict=True)
+
+
 _MAX_PASSES = 20
 
 
-def _problem(scope: Scope, detail: ErrorDetails) -> Problem:
-    path = ".".join(map(str, detail["loc"]))
+def _problem(scope: Scope, detail: ErrorDetails, tree: Mapping[str, Any]) -> Problem:
+    location = _existing(tree, detail["loc"])
+    path = ".".join(map(str, location))
     if detail["type"] == "extra_forbidden":
         key = str(detail["loc"][-1])
-        return Problem(scope, path, f"unknown setting{nearest(key, _sibling_keys(detail['loc'][:-1]))}")
-    given = repr(detail["input"])
-    return Problem(scope, path, f"{detail['msg']}; got {given[:80]}")
+        known = nearest(key, _sibling_keys(detail["loc"][:-1]))
+        return Problem(scope, path, f"unknown setting{known}", location, "warning")
+    given = json.dumps(detail["input"], ensure_ascii=False, default=repr)
+    return Problem(scope, path, f"expected {_expected(detail)}; got {given[:80]}; the value is ignored", location)
+
+
+def _expected(detail: ErrorDetails) -> str:
+    limits = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    for name, words in limits.items():
+        if name in detail.get("ctx", {}):
+            return f"a number of {words} {detail['ctx'][name]:g}"
+    return detail["msg"].removeprefix("Input should be ").partition(", ")[0]
+
+
+def _existing(tree: Any, location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """As far as the user's own tree goes: branches of a union are not in it."""
+    found: list[int | str] = []
+    for part in location:
+        if isinstance(tree, dict) and part in tree:
+            tree = tree[part]
+        elif isinstance(tree, list | tuple) and isinstance(part, int):
+            tree = tree[part] if part < len(tree) else None
+        else:
+            break
+        found.append(part)
+    return tuple(found)
 
 
 def _sibling_keys(location: tuple[int | str, ...]) -> list[str]:
@@ -167,9 +209,12 @@ def _merge(into: dict[str, Any], tree: Mapping[str, Any]) -> None:
 
 
 def _copy(node: Any) -> Any:
+    """Null means unset. A whole number stays one, however a client writes it (5.0)."""
     if isinstance(node, dict):
-        return {key: _copy(value) for key, value in node.items() if value is not None}
-    return [_copy(item) for item in node] if isinstance(node, list) else node
+        return {str(key): _copy(value) for key, value in node.items() if value is not None}
+    if isinstance(node, float) and node.is_integer():
+        return int(node)
+    return [_copy(item) for item in node] if isinstance(node, list | tuple) else node
 
 
 def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:

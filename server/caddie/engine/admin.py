@@ -13,7 +13,7 @@ from caddie.storage.settings_files import FileScope, put
 from caddie.tools import reasons
 from caddie.tools.core_tools import BRIDGE
 from caddie.tools.exact import resolve
-from caddie.tools.patterns import matches
+from caddie.tools.patterns import is_glob, matches
 from caddie.tools.states import NEXT_STATE, Wanted, changed_lists
 from caddie.tools.tool import State, ToolSpec
 
@@ -24,7 +24,6 @@ WriteScope = Literal["user", "workspace", "session"]
 Changes = Sequence[tuple[str, Wanted]]
 _STATES: tuple[State, ...] = ("disabled", "deferred", "enabled")
 _MAX_NAMED = 3
-_GLOB = frozenset("*?[/")
 
 
 class ToolAdmin:
@@ -122,7 +121,7 @@ class ToolAdmin:
 
     def _full_name(self, pattern: str) -> str:
         """A bare name may be another server's tomorrow, so the one it means today is stored."""
-        found = () if _GLOB & set(pattern) else resolve(pattern, self._engine.catalogue.specs)
+        found = () if is_glob(pattern) else resolve(pattern, self._engine.catalogue.specs)
         return found[0].name if len(found) == 1 else pattern
 
     # What the person should know.

@@ -124,6 +124,7 @@ class Engine:
 
     async def close(self) -> None:
         """Bounded; leaves no child process and no task. What was said is on disk afterwards."""
+        self.check.close()
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)

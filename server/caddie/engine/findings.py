@@ -11,7 +11,8 @@ Place = tuple[tuple[int, int], tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`path` is None for settings that no file of ours holds; `place` is lines and columns from 0, in characters."""
+    """`path` is None for settings that no file of ours holds. `place` is lines and columns from 0, in characters;
+    `line` is the text of its first line."""
 
     scope: str
     key: str
@@ -19,6 +20,7 @@ class Finding:
     severity: Literal["error", "warning", "notice"]
     path: Path | None = None
     place: Place = ((0, 0), (0, 0))
+    line: str = ""
 
     @property
     def words(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from caddie.engine.findings import Finding
@@ -17,7 +17,9 @@ from caddie.tools.tool import ToolSpec
 if TYPE_CHECKING:
     from caddie.engine.engine import Engine
 
-_DELAY_SECONDS = 0.2  # servers come in bursts
+_QUIET_SECONDS = 0.2  # servers and edits come in bursts
+_MAX_FINDINGS = 200
+_MAX_SUGGESTIONS = 20  # looking for the nearest name is slow
 _NAMES = (
     *(("tools", name) for name in LISTS), ("search", "exclude"), ("search", "includeForce"),
     ("permissions", "allow"), ("permissions", "ask"), ("permissions", "deny"),
@@ -27,17 +29,19 @@ _NAMES = (
 class SettingsCheck:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._waiting: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._shown: tuple[Finding, ...] = ()
 
     def soon(self) -> None:
-        """Check again shortly, and tell the door what has changed."""
-        if self._waiting is None or self._waiting.done():
-            self._waiting = self._engine.in_background(self._check())
+        """Check again once it is quiet, and tell the door what is wrong now."""
+        self.close()
+        self._timer = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._check)
 
-    async def _check(self) -> None:
-        await asyncio.sleep(_DELAY_SECONDS)
-        self._waiting = None  # what changes from here on is looked at anew
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _check(self) -> None:
         findings = self.findings()
         if findings != self._shown:
             self._shown = findings
@@ -46,11 +50,13 @@ class SettingsCheck:
     def findings(self) -> tuple[Finding, ...]:
         configuration = self._engine.configuration
         problems = list(configuration.problems)
-        for layer in configuration.resolved().layers:
+        in_files = {file.layer.scope: file.layer for file in configuration.files.values()}
+        for resolved in configuration.resolved().layers:
+            layer = in_files.get(resolved.scope, resolved)  # as written, so that places are right
             problems += contradictions(layer, self._engine.catalogue.specs)
             if self._is_settled():
                 problems += idle_names(layer, self._engine.catalogue.specs, self._may_come)
-        return tuple(dict.fromkeys(map(self._finding, problems)))
+        return tuple(dict.fromkeys(map(self._finding, problems[:_MAX_FINDINGS])))
 
     def _is_settled(self) -> bool:
         return all(status.state != "connecting" for status in self._engine.catalogue.servers)
@@ -69,11 +75,14 @@ class SettingsCheck:
         if file is None:
             return Finding(problem.scope, problem.path, problem.message, problem.severity)
         place = file.range_of(problem.location)
-        return Finding(problem.scope, problem.path, problem.message, problem.severity, file.path, place)
+        lines = file.text.split("\n")
+        line = lines[place[0][0]] if place[0][0] < len(lines) else ""
+        return Finding(problem.scope, problem.path, problem.message, problem.severity, file.path, place, line)
 
 
-def idle_names(layer: Layer, specs: Sequence[ToolSpec], may_come: Any) -> Iterator[Problem]:
+def idle_names(layer: Layer, specs: Sequence[ToolSpec], may_come: Callable[[str], bool]) -> Iterator[Problem]:
     """Names and globs that mean no tool."""
+    told = 0
     for location, text in _named(layer.tree):
         name = text
         if location[0] == "permissions":
@@ -84,7 +93,8 @@ def idle_names(layer: Layer, specs: Sequence[ToolSpec], may_come: Any) -> Iterat
                 continue
             name = rule.tool
         if not any(matches(name, spec) for spec in specs) and not may_come(name):
-            near = reasons.nearest_names(specs, name, 1)
+            near = reasons.nearest_names(specs, name, 1) if told < _MAX_SUGGESTIONS else []
+            told += 1
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             message = f"{name!r} matches no tool that is known now{hint}"
             yield Problem(layer.scope, _dotted(location), message, location, "warning")
@@ -95,10 +105,10 @@ def contradictions(layer: Layer, specs: Sequence[ToolSpec]) -> Iterator[Problem]
     tools = layer.tree.get("tools")
     lists: Mapping[str, Any] = tools if isinstance(tools, Mapping) else {}
     for position, name in enumerate(LISTS):
-        for index, entry in enumerate(_texts(lists.get(name))):
+        for index, entry in _texts(lists.get(name)):
             meant = [spec for spec in specs if matches(entry, spec, widening=name == "enabled")]
             for earlier in LISTS[:position]:
-                others = _texts(lists.get(earlier))
+                others = [text for _, text in _texts(lists.get(earlier))]
                 if other := _covering(entry, meant, others):
                     location = ("tools", name, index)
                     message = (
@@ -121,7 +131,7 @@ def _named(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str
     for group, key in _NAMES:
         branch = tree.get(group)
         if isinstance(branch, Mapping):
-            for index, text in enumerate(_texts(branch.get(key))):
+            for index, text in _texts(branch.get(key)):
                 yield (group, key, index), text
     tools = tree.get("tools")
     aliases = tools.get("aliases") if isinstance(tools, Mapping) else None
@@ -129,8 +139,10 @@ def _named(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str
         yield ("tools", "aliases", name), str(name)
 
 
-def _texts(items: Any) -> tuple[str, ...]:
-    return tuple(map(str, items)) if isinstance(items, list | tuple) else ()
+def _texts(items: Any) -> list[tuple[int, str]]:
+    """What is a text, with its place in the list."""
+    found = enumerate(items) if isinstance(items, list | tuple) else ()
+    return [(index, item) for index, item in found if isinstance(item, str)]
 
 
 def _dotted(location: Iterable[str | int]) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from caddie.chat import events
 from caddie.chat.messages import Usage
 from caddie.chat.session import Called, Said, Session, TurnStarted
-from caddie.engine.admin import Explanation, Listed
+from caddie.engine.explain import Explanation
+from caddie.engine.listed import Listed
 from caddie.protocol import chat, mcp, permissions, tools
 from caddie.search.index import Hit
 from caddie.search.prefetch import ToolHint

@@ -13,6 +13,7 @@ from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
 from caddie.engine.door import Door
+from caddie.engine.findings import Finding
 from caddie.errors import ClientCannotAsk
 from caddie.protocol import methods, permissions, tools
 from caddie.protocol.base import Message
@@ -116,10 +117,20 @@ def _smallest_edit(before: str, after: str, width: Callable[[str], int]) -> type
     return types.TextEdit(types.Range(types.Position(start, 0), stop), "".join(new[start : len(new) - end]))
 
 
+_SEVERITIES = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "notice": types.DiagnosticSeverity.Information,
+}
+
+
 class EditorDoor(Door):
     def __init__(self, server: Server, peer: Peer, can: dict[str, bool], trusted: bool | None) -> None:
+        self._server = server
         self._peer = peer
         self._can = can
+        self._with_diagnostics: set[Path] = set()
+        self._said: set[str] = set()
         self._person = EditorPerson(peer, can)
         self._buffers = Buffers(server)
         self._trusted = trusted
@@ -153,6 +164,29 @@ class EditorDoor(Door):
 
     def server_changed(self, status: ServerStatus) -> None:
         self._peer.notify(methods.MCP_STATUS, convert.server(status))
+
+    def settings_checked(self, findings: tuple[Finding, ...]) -> None:
+        """Problems of a file stand at their place in it; those of the editor's own settings are said once."""
+        by_path: dict[Path, list[types.Diagnostic]] = {path: [] for path in self._with_diagnostics}
+        for finding in findings:
+            if finding.path is not None:
+                by_path.setdefault(finding.path, []).append(self._diagnostic(finding))
+            elif finding.words not in self._said:
+                self._said.add(finding.words)
+                text = f"Caddie: {finding.words}"
+                self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, text))
+        self._with_diagnostics = {path for path, found in by_path.items() if found}
+        for path, found in by_path.items():
+            self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(path.as_uri(), found))
+
+    def _diagnostic(self, finding: Finding) -> types.Diagnostic:
+        (line, start), (last, end) = finding.place
+        codec = self._server.workspace.position_codec
+        begin = types.Position(line, codec.client_num_units(finding.line[:start]))
+        stop = types.Position(last, codec.client_num_units(finding.line[:end]) if last == line else end)
+        return types.Diagnostic(
+            types.Range(begin, stop), finding.message, severity=_SEVERITIES[finding.severity], source="caddie"
+        )
 
     def show_hints(
         self, hints: tuple[ToolHint, ...], *, session_id: str = "", turn_id: str = "", draft_id: str = ""

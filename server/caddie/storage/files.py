@@ -9,73 +9,100 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import json5
 from filelock import FileLock
 
 from caddie.errors import InvalidInput
+from caddie.storage.json_edit import edited
+from caddie.storage.jsonc import parse
 
 LOCK_SECONDS = 10
+POLL_SECONDS = 0.005
+
+Stamp = tuple[int, int, int]
 
 
 def read_json(path: Path) -> tuple[dict[str, Any], str]:
     """The file's object and a problem sentence ("" when all is well). JSON with comments is read too."""
+    text, problem = read_text(path)
+    return ({}, problem) if problem else parse_object(text, path.name)
+
+
+def read_text(path: Path) -> tuple[str, str]:
+    """The file's text, line ends as they are, and a problem sentence. A file that is not there is empty."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_bytes().decode("utf-8"), ""
     except FileNotFoundError:
-        return {}, ""
+        return "", ""
     except (OSError, UnicodeDecodeError) as error:
-        return {}, f"{path.name} cannot be read: {type(error).__name__}"
-    if not text.strip():
+        return "", f"{path.name} cannot be read: {type(error).__name__}"
+
+
+def parse_object(text: str, name: str) -> tuple[dict[str, Any], str]:
+    """The object that a text holds, and a problem sentence."""
+    if not text.strip("\ufeff \t\r\n"):
         return {}, ""
     try:
         tree = _parse(text)
-    except ValueError as error:
-        return {}, f"{path.name} is not valid JSON: {error}"
+    except (ValueError, RecursionError) as error:
+        return {}, f"{name} is not valid JSON: {error}"
     if not isinstance(tree, dict):
-        return {}, f"{path.name} must hold one JSON object"
+        return {}, f"{name} must hold one JSON object"
     return tree, ""
 
 
 def _parse(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError as strict:
-        try:
-            return json5.loads(text)
-        except ValueError:
-            raise strict from None
+        return json.loads(text)  # many times faster than a reader that keeps places
+    except ValueError:
+        return parse(text).value
+
+
+def stamp(path: Path) -> Stamp | None:
+    """Changes whenever the file is written; None when it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def update_json(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Read, change and replace under a lock. Raises: InvalidInput when the file could lose something by it."""
+    """Read, change and replace under a lock: of two processes neither loses the other's change.
+
+    Comments, order and line ends stay. Raises: InvalidInput when the file could lose something by it.
+    """
+    path = path.resolve()  # a link to the real file stays a link
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_name(path.name + ".lock"), timeout=LOCK_SECONDS):
-        tree, problem = read_json(path)
+    with FileLock(path.with_name(path.name + ".lock"), timeout=LOCK_SECONDS, poll_interval=POLL_SECONDS):
+        text, problem = read_text(path)
+        tree: dict[str, Any] = {}
+        if not problem:
+            tree, problem = parse_object(text, path.name)
         if problem:
             raise InvalidInput(f"{problem}. Mend {path} by hand first; nothing was written.")
-        if path.exists() and not _is_plain(path):
-            raise InvalidInput(f"{path} has comments that would be lost. Change it by hand; nothing was written.")
         change(tree)
-        write_atomically(path, json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
+        new = _edited(path, text, tree)
+        if new != text:
+            write_atomically(path, new)
 
 
-def _is_plain(path: Path) -> bool:
-    text = path.read_text(encoding="utf-8-sig")
+def _edited(path: Path, text: str, tree: dict[str, Any]) -> str:
     try:
-        json.loads(text or "{}")
+        return edited(text, tree)
     except ValueError:
-        return not text.strip()
-    return True
+        raise InvalidInput(f"{path} cannot be changed without losing something; change it by hand.") from None
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Readers see the old file or the new one, never half of it."""
+    """Readers see the old file or the new one, never half of it. Its permissions stay."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        if path.exists():
+            os.chmod(temporary, path.stat().st_mode & 0o7777)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

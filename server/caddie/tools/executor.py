@@ -150,7 +150,7 @@ class Executor:
     async def _permit(self, tool: Tool, params: Arguments, context: ToolContext, run: _Run) -> None:
         verdict = self._verdict(tool, params, context)
         if verdict.kind == "deny":
-            raise PermissionRefused(f"{tool.spec.label} was refused by {verdict.by}.", name=tool.name, by=verdict.by)
+            raise PermissionRefused(reasons.denied(tool.spec, verdict.by), name=tool.name, by=verdict.by)
         if verdict.kind == "allow":
             return
         preview = await tool.preview(params, context) if tool.preview else None
@@ -231,7 +231,7 @@ class Executor:
             )
         self._refuse_unavailable(tool, context)
         if (verdict := self._verdict(tool, params, context)).kind == "deny":
-            raise PermissionRefused(f"{tool.spec.label} was refused by {verdict.by}.", name=tool.name, by=verdict.by)
+            raise PermissionRefused(reasons.denied(tool.spec, verdict.by), name=tool.name, by=verdict.by)
 
     def _firmer(self, context: ToolContext, call: Call, message: str) -> str:
         """The same broken call again deserves more than the same answer."""

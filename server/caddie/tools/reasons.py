@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 from caddie.tools.catalogue import Catalogue
+from caddie.tools.core_tools import EXECUTE_TOOL
 from caddie.tools.exact import normalise, spellings
 from caddie.tools.servers import ServerStatus
 from caddie.tools.states import Source
@@ -27,8 +28,19 @@ def ambiguous(name: str, specs: Sequence[ToolSpec]) -> str:
     return f"{name!r} may mean {', '.join(spec.name for spec in specs)}. Call one of them by its full name."
 
 
+def deferred(spec: ToolSpec, source: Source) -> str:
+    return (
+        f"{spec.label} is deferred by {source.words}: the model knows its name only. "
+        f"It can be found with ToolSearch and called with {EXECUTE_TOOL}."
+    )
+
+
 def disabled(spec: ToolSpec, source: Source) -> str:
     return f"{spec.label} is disabled by {source.words}. It stays off until that is changed; use another way."
+
+
+def denied(spec: ToolSpec, by: str) -> str:
+    return f"{spec.label} was refused by {by}. Only the person can change that rule; use another way."
 
 
 def plan_mode(spec: ToolSpec) -> str:

@@ -6,18 +6,19 @@ tool's own `alwaysLoad`, then the profile. The bridge is enabled while anything 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from caddie.layers import Layer, Resolved
 from caddie.tools.core_tools import BRIDGE, is_core
-from caddie.tools.patterns import first_match
+from caddie.tools.patterns import first_match, matches
 from caddie.tools.tool import State, ToolSpec
 
 SourceKind = Literal["setting", "bridge", "masterSwitch", "alwaysLoad", "profile"]
 
-_LISTS: tuple[State, ...] = ("disabled", "deferred", "enabled")
+LISTS: tuple[State, ...] = ("disabled", "deferred", "enabled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Source:
             case "alwaysLoad":
                 return "the tool itself (alwaysLoad)"
             case "profile":
-                return "the profile"
+                return f"the profile {self.pattern}".rstrip()
 
 
 _SCOPE_WORDS = {
@@ -76,7 +77,9 @@ def decide_state(spec: ToolSpec, resolved: Resolved) -> Decision:
         return Decision("enabled", Source("alwaysLoad"))
     profile = resolved.settings.tools.profile
     is_enabled = profile == "all" or (not spec.server and is_core(spec.name, profile))
-    return Decision("enabled" if is_enabled else "deferred", Source("profile", setting="tools.profile"))
+    return Decision(
+        "enabled" if is_enabled else "deferred", Source("profile", setting="tools.profile", pattern=profile)
+    )
 
 
 def decide_states(specs: Iterable[ToolSpec], resolved: Resolved) -> dict[str, Decision]:
@@ -92,7 +95,7 @@ def decide_states(specs: Iterable[ToolSpec], resolved: Resolved) -> dict[str, De
 
 
 def _decided_by(layer: Layer, spec: ToolSpec) -> Decision | None:
-    for state in _LISTS:
+    for state in LISTS:
         pattern = first_match(_patterns(layer.tree, state), spec, widening=state == "enabled")
         if pattern is not None:
             return Decision(state, Source("setting", layer.scope, f"tools.{state}", pattern, layer.origin))
@@ -105,14 +108,42 @@ def _patterns(tree: Mapping[str, Any], state: State) -> Iterable[str]:
     return patterns if isinstance(patterns, list | tuple) else ()
 
 
-def changed_lists(tree: Mapping[str, Any], pattern: str, state: State | Literal["default"]) -> dict[State, list[str]]:
-    """The three lists of one scope after `pattern` got `state`; `*` replaces everything that was there."""
-    lists: dict[State, list[str]] = {name: [str(item) for item in _patterns(tree, name)] for name in _LISTS}
-    for name in _LISTS:
-        lists[name] = [] if pattern == "*" else [item for item in lists[name] if item.casefold() != pattern.casefold()]
+Wanted = State | Literal["default"]
+
+
+def changed_lists(
+    tree: Mapping[str, Any], pattern: str, state: Wanted, specs: Iterable[ToolSpec] = ()
+) -> dict[State, list[str]]:
+    """The three lists of one scope after `pattern` got `state`; `*` replaces everything that was there.
+
+    What would keep the change from taking effect makes way: a glob in a list that goes first is written out as the
+    other tools it means among `specs`. Names of tools that are not there now stay.
+    """
+    known = tuple(specs)
+    lists: dict[State, list[str]] = {name: [str(item) for item in _patterns(tree, name)] for name in LISTS}
+    if pattern == "*":
+        lists = {name: [] for name in LISTS}
+    meant = [spec for spec in known if matches(pattern, spec, widening=state == "enabled")]
+    for name in LISTS:
+        is_in_the_way = state == "default" or LISTS.index(name) < LISTS.index(state)
+        lists[name] = list(_making_way(lists[name], name, pattern, meant, known, is_in_the_way))
     if state != "default":
         lists[state].append(pattern)
     return lists
+
+
+def _making_way(
+    items: Iterable[str], state: State, pattern: str, meant: Sequence[ToolSpec], known: Sequence[ToolSpec], splits: bool
+) -> Iterator[str]:
+    for item in items:
+        found = [spec for spec in known if matches(item, spec, widening=state == "enabled")]
+        rest = [spec.name for spec in found if spec not in meant]
+        if fnmatchcase(item.casefold(), pattern.casefold()) or (found and not rest):
+            continue
+        if splits and len(rest) < len(found):
+            yield from rest
+        else:
+            yield item
 
 
 NEXT_STATE: dict[State, State] = {"enabled": "disabled", "disabled": "deferred", "deferred": "enabled"}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from pydantic.alias_generators import to_snake
-
-from caddie.layers import ENVIRONMENT, leaf_settings
+from caddie.layers import environment_names, leaf_settings
 from caddie.protocol.export.reference import MARKDOWN, about
 from caddie.protocol.export.schema import GENERATED, Schema
 from caddie.protocol.export.types import type_of
@@ -24,12 +22,6 @@ Later wins: defaults, user file, workspace file, editor user, editor workspace, 
 A wrong value or an unknown key is reported with its path, and the rest stays in force.
 API keys are never settings: they are read from the environment or the editor's secret store.
 """
-
-
-def environment_names(path: str) -> list[str]:
-    """The variables that set `path`; a list is written with commas."""
-    own = "CADDIE_" + to_snake(path.replace(".", "_")).upper()
-    return [own, *(name for name, target in ENVIRONMENT.items() if target == path)]
 
 
 def render() -> str:

@@ -10,7 +10,7 @@ from caddie.rpc import convert
 from caddie.rpc.codec import Server, bind
 
 if TYPE_CHECKING:
-    from caddie.engine.admin import Listed
+    from caddie.engine.listed import Listed
     from caddie.rpc.app import App
 
 
