@@ -134,7 +134,7 @@ class SemanticRanker:
         self._matrix: Any = None
         self._model: Any = None
         self._worker: Future[None] | None = None
-        self._embed_query = lru_cache(256)(lambda text: _on_grid(self._embed_one(text), QUERY_GRID))
+        self._embed_query = lru_cache(256)(lambda text: _on_grid(self._model.encode(_clean(text)), QUERY_GRID))
 
     @staticmethod
     def available() -> bool:
@@ -239,11 +239,13 @@ class SemanticRanker:
     def _embed_tool(self, texts: tuple[str, str]) -> Any:
         import numpy as np
 
-        mean = self._embed_one(texts[0]) + self._embed_one(texts[1])
+        mean = self._model.encode(list(map(_clean, texts))).sum(axis=0)  # always this pair, so never another rounding
         return _on_grid(mean / max(float(np.linalg.norm(mean)), 1e-9), TOOL_GRID).astype(np.float16)
 
-    def _embed_one(self, text: str) -> Any:
-        return self._model.encode(text.encode("utf-8", "replace").decode())
+
+def _clean(text: str) -> str:
+    """Without halves of surrogate pairs, which no encoder takes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _on_grid(vector: Any, steps: int) -> Any:
