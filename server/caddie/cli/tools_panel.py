@@ -17,10 +17,11 @@ from typing import Literal
 from caddie.cli.opening import opened
 from caddie.engine.door import QuietDoor
 from caddie.engine.engine import Engine
-from caddie.errors import CaddieError
+from caddie.errors import CaddieError, ServerFailed
 from caddie.protocol.tools import State
 from caddie.rpc import convert
-from caddie.terminal.panel import Refused, Scope, ToolsPanel
+from caddie.terminal.panel import ToolsPanel
+from caddie.terminal.panel_desk import Refused, Scope
 from caddie.terminal.panel_rows import View
 from caddie.terminal.panel_words import Words, language_of
 from caddie.tools.catalogue import Change
@@ -127,10 +128,12 @@ class EngineDesk:
             await self._engine.mcp.restart(server)
 
     def log(self, server: str) -> str:
-        with _refusing():
+        try:
             return self._engine.mcp.log(server)
+        except ServerFailed:  # it has just gone
+            return ""
 
-    def revoke(self, grant: str) -> None:
+    async def revoke(self, grant: str) -> None:
         with _refusing():
             self._engine.grants.revoke(grant)
 

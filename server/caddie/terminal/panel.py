@@ -1,6 +1,6 @@
 """The tools panel in the terminal: which tools the model gets, who decided it, and one key to change it.
 
-It knows the wire's values only; whoever opens it gives it a `Desk`. Every change is saved at once, so that no way of
+Whoever opens it gives it a `Desk`. Every change is saved at once, so that no way of
 leaving loses anything, and can be taken back while the panel is open.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, Literal, Protocol
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Literal
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,8 +18,11 @@ from textual.widgets import Input
 
 from caddie.protocol.tools import State, ToolInfo
 from caddie.terminal import panel_lines
+from caddie.terminal.panel_desk import Desk, Refused, Scope
 from caddie.terminal.panel_foot import detail_lines, hints, keys_for
-from caddie.terminal.panel_lines import MARKS, Piece, source_words, spread, totals_pieces
+from caddie.terminal.panel_head import TABS, Tab, head
+from caddie.terminal.panel_keys import KEYS, WHILE_TYPING
+from caddie.terminal.panel_lines import Piece, totals_pieces
 from caddie.terminal.panel_rows import (
     NEXT,
     GrantLine,
@@ -27,59 +30,17 @@ from caddie.terminal.panel_rows import (
     Row,
     ServerLine,
     ToolLine,
-    View,
     permission_rows,
     server_rows,
     tool_rows,
     totals,
 )
+from caddie.terminal.panel_told import about_server, told, told_of_all
 from caddie.terminal.panel_widgets import Bar, Clicked, RowList
 from caddie.terminal.panel_words import Words
 from caddie.terminal.text import one_line
 
-Scope = Literal["user", "workspace"]
-Tab = Literal["tools", "mcp", "permissions"]
-TABS: tuple[Tab, ...] = ("tools", "mcp", "permissions")
 _REST_SECONDS = 0.05
-_WHILE_TYPING = frozenset({"ctrl+c", "tab", "shift+tab", "escape", "up", "down", "pageup", "pagedown"})
-
-
-class Refused(Exception):
-    """What was asked for cannot be done; the text is for the person."""
-
-
-class Desk(Protocol):
-    """What the panel shows and changes. Every method may raise Refused. `news` is set whenever anything changed."""
-
-    news: asyncio.Event
-
-    def view(self) -> View: ...
-
-    def place(self, scope: Scope) -> str:
-        """The file that holds this scope."""
-        ...
-
-    async def set_state(self, tool: str, state: State | Literal["default"], scope: Scope) -> Sequence[str]:
-        """`*` is everything. Warnings for the person."""
-        ...
-
-    async def cycle_state(self, tool: str, scope: Scope) -> Sequence[str]: ...
-
-    async def undo(self) -> Scope | None:
-        """Take back the last change made here; None when there is none."""
-        ...
-
-    async def use_tools(self, on: bool, scope: Scope) -> None: ...
-
-    def explain(self, name: str) -> Sequence[str]: ...
-
-    async def restart(self, server: str) -> None: ...
-
-    def log(self, server: str) -> str:
-        """What the server last wrote to its stderr."""
-        ...
-
-    def revoke(self, grant: str) -> None: ...
 
 
 class ToolsPanel(App[None]):
@@ -97,37 +58,7 @@ class ToolsPanel(App[None]):
     #detail { display: none; }
     #foot { height: 2; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(keys, action, priority=True)
-        for keys, action in (
-            ("ctrl+c,q", "leave"),
-            ("tab,shift+tab,S", "scope"),
-            ("escape", "step_back"),
-            *((str(number), f"tab('{tab}')") for number, tab in enumerate(TABS, 1)),
-            ("slash", "filter"),
-            ("enter,space", "act"),
-            ("left,h", "fold(True)"),
-            ("right", "fold(False)"),
-            ("left_square_bracket", "group(-1)"),
-            ("right_square_bracket", "group(1)"),
-            ("up,k", "move(-1)"),
-            ("down,j", "move(1)"),
-            ("pageup", "page(-1)"),
-            ("pagedown", "page(1)"),
-            ("home", "move(-1000000)"),
-            ("end", "move(1000000)"),
-            ("a", "all('enabled')"),
-            ("d", "all_off"),
-            ("R", "all('default')"),
-            ("r", "reset"),
-            ("l", "log"),
-            ("t", "master"),
-            ("u", "undo"),
-            ("x", "revoke"),
-            ("y", "yes"),
-            ("question_mark", "why"),
-        )
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding(keys, action, priority=True) for keys, action in KEYS]
 
     def __init__(self, desk: Desk, words: Words) -> None:
         super().__init__(ansi_color=True)  # the terminal's own colours, and none with NO_COLOR
@@ -200,7 +131,7 @@ class ToolsPanel(App[None]):
     def _redraw(self, *, key: str = "") -> None:
         self._list.show(self._rows(), key=key)
         width, words = self.size.width, self._words
-        self._bars["top"].show(spread(self._tabs(), self._scope_pieces(), width))
+        self._bars["top"].show(head(self._tab, self._scope, self._view.servers, width, words))
         for rule in ("rule-above", "rule-below"):
             self._bars[rule].show([Piece("─" * width, "dim")])
         self._totals.show(totals_pieces(totals(self._view.tools), words, use=self._view.use))
@@ -240,40 +171,14 @@ class ToolsPanel(App[None]):
         waited = {name: int(now - since) for name, since in self._since.items()}
         return panel_lines.draw(row, width, self._words, waited)
 
-    def _tabs(self) -> list[Piece]:
-        pieces = [Piece(" ")]
-        for number, tab in enumerate(TABS, 1):
-            name = f"{number} {self._words(tab)}"
-            is_here = tab == self._tab
-            pieces.append(Piece(f"[{name}]" if is_here else f" {name} ", "strong" if is_here else "dim", f"tab {tab}"))
-            if tab == "mcp":
-                pieces += self._server_trouble()
-            pieces.append(Piece(" "))
-        return pieces
-
-    def _server_trouble(self) -> list[Piece]:
-        states = [status.status for status in self._view.servers]
-        bad = sum(state in ("failed", "needsAuth") for state in states)
-        if coming := states.count("connecting"):
-            return [Piece(f" {self._words('n_connecting', n=coming)} ", "dim", "tab mcp")]
-        return [Piece(f" {self._words('n_failed', n=bad)} ", "wrong", "tab mcp")] if bad else []
-
-    def _scope_pieces(self) -> list[Piece]:
-        text = self._words("scope", scope=self._words.scope(self._scope))
-        return [Piece(text, "accent", "scope"), Piece(" (Tab) ", "dim", "scope")]
-
     def _explanation(self, row: Row | None) -> tuple[str, ...]:
-        words = self._words
         match row:
             case ToolLine(tool):
                 return tuple(self._desk.explain(tool.name))
             case Header(server="") | None:
-                return (words("m_builtin", profile=self._view.profile),)
+                return (self._words("m_builtin", profile=self._view.profile),)
             case Header(status=status) | ServerLine(status) if status:
-                said = f"{status.name}: {words(status.status)}"
-                version = f" ({status.version})" if status.version else ""
-                reason = f": {status.reason}" if status.reason else ""
-                return (f"{said}{version}{reason}", words("m_origin", origin=status.origin or ""))
+                return about_server(status, self._words)
             case _:
                 return ()
 
@@ -319,7 +224,7 @@ class ToolsPanel(App[None]):
         name, _, argument = message.action.partition(" ")
         match name:
             case "restart":
-                await self._restart(argument)
+                self._restart(argument)
             case "log":
                 self._show_log(argument)
             case "revoke":
@@ -336,7 +241,7 @@ class ToolsPanel(App[None]):
 
     async def _check_bindings(self, key: str, priority: bool = False) -> bool:
         """Letters are text while the filter is typed."""
-        if priority and self._is_typing and key not in _WHILE_TYPING:
+        if priority and self._is_typing and key not in WHILE_TYPING:
             return False
         return await super()._check_bindings(key, priority)
 
@@ -425,17 +330,16 @@ class ToolsPanel(App[None]):
                 work = self._desk.set_state(tool.name, "default", self._scope)
                 await self._change(work, lambda: self._told(tool.name, None))
             case Header(status=status) | ServerLine(status) if status:
-                await self._restart(status.name)
+                self._restart(status.name)
             case _:
                 pass
 
     async def action_all(self, state: State | Literal["default"]) -> None:
         if self._tab != "tools":
             return
-        scope = self._words.scope(self._scope)
-        word = {"enabled": "m_all_on", "disabled": "m_all_off", "default": "m_reset_all"}[state]
+        wanted = None if state == "default" else state
         work = self._desk.set_state("*", state, self._scope)
-        await self._change(work, lambda: self._words(word, scope=scope) + self._others(state))
+        await self._change(work, lambda: told_of_all(self._view.tools, wanted, self._scope, self._words))
 
     def action_all_off(self) -> None:
         if self._tab != "tools":
@@ -451,15 +355,15 @@ class ToolsPanel(App[None]):
         await self._change(work, lambda: self._words("m_on" if self._view.use else "m_off", scope=scope))
 
     async def action_undo(self) -> None:
-        try:
-            scope = await self._desk.undo()
-        except Refused as refused:
-            self._say(str(refused))
-            return
-        self._renew()
-        self._say(
-            self._words("m_undone", scope=self._words.scope(scope)) if scope else self._words("m_nothing_to_undo")
-        )
+        undone: list[Scope | None] = []
+
+        async def undo() -> None:
+            undone.append(await self._desk.undo())
+
+        await self._change(undo(), lambda: self._told_undone(*undone))
+
+    def _told_undone(self, scope: Scope | None) -> str:
+        return self._words("m_undone", scope=self._words.scope(scope)) if scope else self._words("m_nothing_to_undo")
 
     def action_why(self) -> None:
         wanted = not self._explains
@@ -487,7 +391,7 @@ class ToolsPanel(App[None]):
 
     # How it is done.
 
-    async def _change(self, work: Awaitable[object], told: Callable[[], str]) -> None:
+    async def _change(self, work: Awaitable[object], say: Callable[[], str]) -> None:
         """Do it, draw it, and say what came of it."""
         self._close_detail(keep_explaining=True)
         try:
@@ -496,42 +400,22 @@ class ToolsPanel(App[None]):
             self._say(str(refused))
             return
         self._renew()
-        self._say(told())
+        self._say(say())
 
     def _told(self, name: str, wanted: State | None) -> str:
-        """A nearer scope or a glob may decide otherwise than what was just saved; that is said."""
         tool = self._view.find_tool(name)
-        if tool is None:
-            return ""
-        words, label = self._words, one_line(tool.label)
-        state = f"{MARKS[tool.state]} {words(tool.state)}"
-        source = tool.state_source
-        overruled = tool.state != wanted if wanted else source.kind == "setting"
-        if overruled:
-            by = source_words(source, tool.name, words) or source.setting or source.kind
-            return words("m_still", tool=label, state=state, source=by)
-        if wanted is None:
-            return words("m_reset", tool=label, state=state)
-        return words("m_state", tool=label, state=state, scope=words.scope(self._scope))
+        return told(tool, wanted, self._scope, self._words) if tool else ""
 
-    def _others(self, state: str) -> str:
-        """How many tools did not follow “all”."""
-        entry = ("ToolSearch", "ExecuteTool")
-        tools = [tool for tool in self._view.tools if tool.name not in entry]
-        if state == "default":
-            others = 0
-        else:
-            others = sum(tool.state != state for tool in tools)
-        return self._words("m_stay", n=others) if others else ""
-
-    async def _restart(self, server: str) -> None:
+    def _restart(self, server: str) -> None:
+        """Not waited for: a server may take its time to end."""
+        said = self._words("m_restarting", server=one_line(server))
         self._since[server] = time.monotonic()
-        await self._change(self._desk.restart(server), lambda: self._words("m_restarting", server=one_line(server)))
+        self._say(said)
+        self.run_worker(self._change(self._desk.restart(server), lambda: said))
 
     def _show_log(self, server: str) -> None:
         self._explains, self._is_log = False, True
-        said = self._desk.log(server)
-        self._detail = (said,) if said.strip() else (self._words("m_no_log", server=server),)
+        self._detail = (self._desk.log(server).strip() or self._words("m_no_log", server=server),)
         self._redraw_foot()
 
     def _ask_revoke(self, grant_id: str) -> None:
@@ -541,9 +425,7 @@ class ToolsPanel(App[None]):
         tool = one_line(grant.tool)
 
         async def revoke() -> None:
-            self._desk.revoke(grant_id)
-            self._renew()
-            self._say(self._words("m_revoked", tool=tool))
+            await self._change(self._desk.revoke(grant_id), lambda: self._words("m_revoked", tool=tool))
 
         self._ask(self._words("m_revoke_ask", tool=tool), revoke)
 

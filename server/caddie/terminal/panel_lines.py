@@ -86,7 +86,7 @@ def spread(left: Sequence[Piece], right: Sequence[Piece], width: int) -> list[Pi
     return [*left, Piece(" " * max(gap, 1)), *right]
 
 
-def source_words(source: StateSource, name: str, words: Words) -> str:
+def source_words(source: StateSource, words: Words) -> str:
     """Who decided, in a word or two: the scope, and the pattern where it is more than the tool's own name."""
     match source.kind:
         case "setting":
@@ -115,7 +115,7 @@ def totals_pieces(totals: Totals, words: Words, *, use: bool) -> list[Piece]:
 
 def _tool(tool: ToolInfo, width: int, words: Words) -> list[Piece]:
     name_cells = min(max(width // 4, 16), 30)
-    source = source_words(tool.state_source, tool.name, words) if width >= _ROOM_FOR_SOURCES else ""
+    source = source_words(tool.state_source, words) if width >= _ROOM_FOR_SOURCES else ""
     source = fit(source, max(width // 4, 14))
     now = tokens_now(tool)
     tokens = amount(tool.tokens) if now else f"0 / {amount(tool.tokens)}"

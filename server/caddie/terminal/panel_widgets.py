@@ -98,13 +98,15 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         """`key` names the row to select; else what was selected stays so, or the nearest to it."""
         wanted = key or (self.selected.key if self.selected else "")
         offset = self._at - self.scroll_offset.y
+        was_seen = 0 <= offset < max(self.size.height, 1)
         self._rows = tuple(rows)
         found = next((at for at, row in enumerate(rows) if row.key == wanted), None)
         self._at = min(self._at, max(len(rows) - 1, 0)) if found is None else found
         self.virtual_size = Size(self.size.width, len(rows))
         if found is not None and not key:
             self.scroll_to(y=max(self._at - offset, 0), animate=False, force=True, immediate=True)
-        self._reveal()
+        if key or was_seen:  # the wheel may have taken the eye elsewhere; it stays there
+            self._reveal()
         self.refresh()
 
     def select(self, at: int) -> None:

@@ -115,10 +115,10 @@ def test_every_row_has_the_width_of_the_screen(width: int, words: Words) -> None
 def test_the_source_names_the_scope_and_the_pattern_when_it_is_a_glob() -> None:
     glob = StateSource(kind="setting", scope="workspace", setting="tools.disabled", pattern="git_*")
     name = StateSource(kind="setting", scope="user", setting="tools.disabled", pattern="Bash")
-    assert source_words(glob, "git_log", EN) == "workspace · git_*"
-    assert source_words(name, "Bash", EN) == "user"
-    assert source_words(StateSource(kind="masterSwitch"), "Bash", EN) == "tools.use"
-    assert source_words(StateSource(kind="profile"), "Bash", EN) == ""
+    assert source_words(glob, EN) == "workspace · git_*"
+    assert source_words(name, EN) == "user"
+    assert source_words(StateSource(kind="masterSwitch"), EN) == "tools.use"
+    assert source_words(StateSource(kind="profile"), EN) == ""
 
 
 def test_a_failed_server_says_why_and_which_keys_help() -> None:
