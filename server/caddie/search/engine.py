@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from caddie.search.analysis import fold, stem
 from caddie.search.document import FIELDS, Document, analyse
 from caddie.search.exact_index import ExactIndex, Named
+from caddie.search.fitness import BOTH_RANKERS, KEYWORD_ALONE, Evidence, weigh
 from caddie.search.index import Hit, Ranking
 from caddie.search.keyword import KeywordRanker, KeywordScores
 from caddie.search.matches import Matches, gather
@@ -21,12 +22,6 @@ from caddie.tools.tool import ToolSpec
 
 if TYPE_CHECKING:
     from caddie.search.tfidf import TfidfRanker
-
-FITS_FROM = 0.10
-"""Nothing fits when the best hit's score is lower. Calibrated on public data: the questions about other catalogues that
-are told apart by it cost two of a hundred right answers."""
-
-FITS_FROM_KEYWORD_ALONE = 0.05
 
 COVERAGE_FLOOR = 0.3
 """A tool that holds none of the question's weight would keep this share of its score, one that holds all of it 1."""
@@ -44,6 +39,8 @@ class _Scores:
     merged: Any
     keyword: Any
     tfidf: Any
+    similarity: Any
+    """The cosine as it is, or BM25F's strength until there is one."""
 
 
 class ToolIndex:
@@ -132,7 +129,7 @@ class ToolIndex:
 
     def search(self, query: str, limit: int, *, without: Collection[str] = ()) -> Ranking:
         with self._lock:
-            parsed = parse(query, self._postings.frequency, self._trigrams, self._meanings)
+            parsed = self._parse(query)
             named = {n: what for n, what in self._exact.find(query, self._uses).items() if n not in without}
             if not len(self._postings) or not (parsed.terms or parsed.glossed or named):
                 return Ranking((), 0, True, self._missing(parsed))
@@ -140,9 +137,19 @@ class ToolIndex:
                 parsed, named, limit, [row for n in without if (row := self._postings.find(n)) is not None]
             )
 
-    def _rank(self, query: Query, named: Mapping[str, Named], limit: int, hidden: list[int]) -> Ranking:
-        import numpy as np
+    def evidence(self, query: str) -> Evidence | None:
+        """What speaks for the best hit, exact names aside; nothing when no tool holds a word of the question."""
+        with self._lock:
+            parsed = self._parse(query)
+            matches = gather(self._postings, parsed)
+            scores = self._scores(parsed, matches, [])
+            best = self._best(scores.merged.round(_DIGITS), 1)
+            return self._evidence(parsed, matches, scores, best[0]) if best else None
 
+    def _parse(self, query: str) -> Query:
+        return parse(query, self._postings.frequency, self._trigrams, self._meanings)
+
+    def _rank(self, query: Query, named: Mapping[str, Named], limit: int, hidden: list[int]) -> Ranking:
         matches = gather(self._postings, query)
         scores = self._scores(query, matches, hidden)
         merged = scores.merged.round(_DIGITS)
@@ -150,20 +157,24 @@ class ToolIndex:
             merged *= self._holds(required[1])
         rows = {self._row(name): what for name, what in named.items()}
         rows = {row: what for row, what in rows.items() if self._meets(row, query)}
-        matching = np.flatnonzero(merged)
-        best = self._best(merged, matching, limit)
         first = {row: what.rank for row, what in rows.items() if not what.in_passing}
+        best = self._best(merged, max(limit, 1))
         order = sorted(
-            best | rows.keys(),
+            {*best, *rows},
             key=lambda row: (first.get(row, _UNNAMED), -merged[row], self._postings.spec(row).name),
         )
-        total = len(matching) + sum(not merged[row] for row in rows)
-        threshold = FITS_FROM if self._tfidf else FITS_FROM_KEYWORD_ALONE
-        fits = bool(first) or bool(len(matching) and merged[matching].max() >= threshold)
+        total = int((merged > 0).sum()) + sum(not merged[row] for row in rows)
+        fits = bool(first) or bool(best and self._fits(self._evidence(query, matches, scores, best[0])))
         shown = _within(order, [row for row in order if row in rows and row not in first], max(limit, 0))
         words = matches.words(shown)
         hits = tuple(self._hit(row, words[row], scores, rows.get(row)) for row in shown)
         return Ranking(hits, total, not fits, self._missing(query))
+
+    def _fits(self, evidence: Evidence) -> bool:
+        return (BOTH_RANKERS if self._tfidf else KEYWORD_ALONE).fits(evidence)
+
+    def _evidence(self, query: Query, matches: Matches, scores: _Scores, row: int) -> Evidence:
+        return weigh(query, matches, row, float(scores.similarity[row]), self._keyword, len(self._postings))
 
     def _scores(self, query: Query, matches: Matches, hidden: list[int]) -> _Scores:
         keyword = self._keyword.scores(query, matches)
@@ -184,20 +195,20 @@ class ToolIndex:
         parts = _by_best(lexical), _by_best(cosine)
         merged = (weight_keyword * parts[0] + weight_tfidf * parts[1]) / (weight_keyword + weight_tfidf)
         merged = _by_best(merged * (COVERAGE_FLOOR + (1 - COVERAGE_FLOOR) * keyword.coverage))
-        fit = keyword.strength if self._tfidf is None else (keyword.strength * cosine) ** 0.5
+        similarity = keyword.strength if self._tfidf is None else cosine
+        fit = (keyword.strength * similarity) ** 0.5
         fit = fit[merged >= merged.max() - 10**-_DIGITS].max()  # several best ones must not depend on their order
-        return _Scores(merged * fit, parts[0] * fit, parts[1] * fit)
+        return _Scores(merged * fit, parts[0] * fit, parts[1] * fit, similarity)
 
-    def _best(self, merged: Any, matching: Any, limit: int) -> set[int]:
-        """All rows that can be among the first `limit`, those with equal scores at the cut included."""
+    def _best(self, merged: Any, limit: int) -> list[int]:
+        """All rows that can be among the first `limit`, in order, those with equal scores at the cut included."""
         import numpy as np
 
-        if limit <= 0:
-            return set()
-        if len(matching) > limit:
-            values = merged[matching]
-            matching = matching[values >= np.partition(values, len(values) - limit)[len(values) - limit]]
-        return set(matching.tolist())
+        rows = np.flatnonzero(merged)
+        if len(rows) > limit:
+            values = merged[rows]
+            rows = rows[values >= np.partition(values, len(values) - limit)[len(values) - limit]]
+        return sorted(rows.tolist(), key=lambda row: (-merged[row], self._postings.spec(row).name))
 
     def _hit(self, row: int, words: Mapping[int, Iterable[str]], scores: _Scores, named: Named | None) -> Hit:
         exact = named is not None and not named.in_passing

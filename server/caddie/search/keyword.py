@@ -47,10 +47,10 @@ class KeywordRanker:
         rarity = each(matches, [term.weight * self.rarity(term.text) for term in matches.terms])
         idf = each(matches, [term.weight * self._idf(self._postings.frequency(term.text)) for term in matches.terms])
         score, *shares = matches.total(idf * evidence, rarity, rarity * evidence)
-        coverage, strength = np.minimum(np.stack(shares) / (self._asked(query) or 1.0), 1.0)
+        coverage, strength = np.minimum(np.stack(shares) / (self.asked(query) or 1.0), 1.0)
         return KeywordScores(score, coverage, strength)
 
-    def _asked(self, query: Query) -> float:
+    def asked(self, query: Query) -> float:
         """The weight of all that the question asks for, found or not."""
         plain = self._weight(term for term in query.terms if not term.extra)
         return plain + sum(max(map(self._weight, choices)) for choices in query.glossed)

