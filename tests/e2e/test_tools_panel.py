@@ -273,6 +273,17 @@ def test_it_follows_the_size_of_the_terminal_and_is_still_when_nothing_happens(s
     assert len(panel.screen.raw) == before
 
 
+def test_what_is_read_stays_where_it_is_while_servers_report(start: Open) -> None:
+    panel = start((80, 15), servers={"slow": {"command": "sleep", "args": ["600"]}}, ready="connecting")
+    for _ in range(3):
+        panel.screen.send("\x1b[<65;20;8M")  # the wheel, down
+    panel.screen.wait_until_gone("Built-in")
+    top = panel.screen.text().splitlines()[3]
+    for _ in range(25):  # two more seconds of news
+        panel.screen.read(0.1)
+    assert panel.screen.text().splitlines()[3] == top
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_gives_the_terminal_back(start: Open, number: signal.Signals) -> None:
     panel = start()

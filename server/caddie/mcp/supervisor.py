@@ -69,6 +69,7 @@ class Supervisor:
         self._calls: Calls | None = None
         self._connection: Connection | None = None
         self._task: asyncio.Task[None] | None = None
+        self._earlier_log = ""
         self._is_relisting = False
         self._news = asyncio.Event()  # replaced at each change of the status
 
@@ -109,7 +110,8 @@ class Supervisor:
 
     @property
     def log(self) -> str:
-        return self._connection.log if self._connection else ""
+        """The last of its stderr: of the life that is on, else of the one before."""
+        return (self._connection.log if self._connection else "") or self._earlier_log
 
     def reorigin(self, configured: ConfiguredServer) -> None:
         self.configured = configured
@@ -196,6 +198,7 @@ class Supervisor:
             pass  # `ended` says it too
         finally:
             await _to_its_end(connection.close())
+            self._earlier_log = connection.log or self._earlier_log
         return connection.ended.result()
 
     async def _follow(self, connection: Connection, calls: Calls) -> None:

@@ -41,6 +41,7 @@ from caddie.terminal.panel_words import Words
 from caddie.terminal.text import one_line
 
 _REST_SECONDS = 0.05
+_ROWS_THAT_STAY = 14
 
 
 class ToolsPanel(App[None]):
@@ -144,7 +145,7 @@ class ToolsPanel(App[None]):
         message = [Piece(f" {self._message}")]
         is_long = message[0].cells > width
         texts = self._detail or ((self._message,) if is_long else ())
-        lines = detail_lines(texts, width, self.size.height // 3, is_log=self._is_log)
+        lines = detail_lines(texts, width, max(self.size.height - _ROWS_THAT_STAY, 3), is_log=self._is_log)
         bar = self._bars["detail"]
         bar.display = bool(lines)
         bar.styles.height = len(lines)

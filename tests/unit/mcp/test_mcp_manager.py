@@ -86,6 +86,16 @@ async def test_a_server_that_exits_tells_code_time_and_last_words_without_secret
     assert "s3cret" not in status.reason
 
 
+async def test_the_log_of_a_server_outlives_it_and_tells_no_secret(bench: Bench) -> None:
+    await bench.connect(jira=fixture_server("exits.py", env={"JIRA_TOKEN": "s3cret"}))
+    assert bench.manager.log("jira") == "fatal: JIRA_TOKEN *** is not valid"
+    await bench.manager.restart("jira")
+    await bench.manager.stop("jira")
+    assert bench.manager.log("jira") == "fatal: JIRA_TOKEN *** is not valid"
+    with pytest.raises(ServerFailed):
+        bench.manager.log("other")
+
+
 async def test_a_server_that_dies_again_and_again_is_given_up(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "FIRST_BACKOFF_SECONDS", 0.01)
     await bench.connect(jira=fixture_server("exits.py"))
