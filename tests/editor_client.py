@@ -23,7 +23,8 @@ def clean_environment(home: Path, **extra: str) -> dict[str, str]:
     """No key and no setting of the machine's own reaches a server under test."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "OPENBLAS_CORETYPE") if name in os.environ}
     home.mkdir(parents=True, exist_ok=True)
-    return {**kept, "HOME": str(home), "CADDIE_TEST": "1", "TERM": "xterm-256color", **extra}
+    plain = {"CADDIE_SEARCH_SEMANTIC": "off", "CADDIE_TEST": "1", "TERM": "xterm-256color"}  # as installed by default
+    return {**kept, **plain, "HOME": str(home), **extra}
 
 
 class _Protocol(LanguageClientProtocol):
@@ -65,6 +66,8 @@ class Editor:
         self._news = asyncio.Condition()
         for method in ("caddie/chat/event", "caddie/hints/show", "caddie/tools/changed", "caddie/mcp/status"):
             self._hear(method)
+        self._hear(types.WINDOW_SHOW_MESSAGE)  # these two as lsprotocol's objects
+        self._hear(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         self._answer("caddie/permission/ask", lambda params: self.on_permission(params))
         self._answer("caddie/question/ask", lambda params: self.on_question(params))
 

@@ -13,8 +13,8 @@ from pygls.uris import to_fs_path
 
 from caddie import __version__
 from caddie.engine.engine import Engine
-from caddie.layers import Layer
 from caddie.rpc.codec import Server, create_base_server
+from caddie.rpc.config import EditorSettings, read_parts, read_push
 from caddie.rpc.door import EditorDoor
 from caddie.rpc.peer import Peer
 
@@ -26,6 +26,7 @@ class App:
         self.server = server
         self.peer = Peer(server.protocol)
         self._options: dict[str, Any] = {}
+        self._settings = EditorSettings(server)
         self._can: dict[str, bool] = {}
         self._workspace = Path.cwd()
         self._engine: asyncio.Task[Engine] | None = None
@@ -40,21 +41,30 @@ class App:
         experimental = _plain(params.capabilities.experimental)
         self._can = {str(key): value is True for key, value in _plain(experimental.get("caddie")).items()}
         self._options = _plain(params.initialization_options)
+        self._settings.take(read_parts(self._options.get("settings"), self._options.get("workspaceSettings")))
         self._workspace = _workspace_of(params)
 
     async def initialized(self) -> None:
-        await self.engine()
-
-    async def change_configuration(self, settings: Any) -> None:
-        """A pushed section, `{caddie: section}`, or nothing: then the client is asked."""
-        section = _plain(settings)
-        section = _plain(section["caddie"]) if "caddie" in section else section
-        if not section:
-            section = await self._pull()
         engine = await self.engine()
-        self._options["settings"] = section
-        engine.configuration.reload()
-        await engine.set_editor_layers(self._layers())
+        await self._settings.watch(engine.configuration.places.user_settings)
+
+    async def change_configuration(self, pushed: Any) -> None:
+        """What was pushed; when that says nothing, the client is asked."""
+        told = read_push(pushed)
+        if not told.wrong and told.user is None and told.workspace is None:
+            told = await self._settings.pull()
+        if told.wrong:
+            self._warn(told.wrong)
+        engine = await self.engine()
+        engine.in_step()
+        if self._settings.take(told):
+            await engine.set_editor_layers(self._settings.layers())
+
+    async def change_files(self) -> None:
+        (await self.engine()).in_step()
+
+    def _warn(self, text: str) -> None:
+        self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"Caddie: {text}."))
 
     async def close(self) -> None:
         if self._engine is None:
@@ -63,25 +73,13 @@ class App:
         await engine.close()
 
     async def _make_engine(self) -> Engine:
+        if not self._settings.is_told:
+            self._settings.take(await self._settings.pull())
         trusted = self._options.get("workspaceTrusted")
         door = EditorDoor(self.server, self.peer, self._can, trusted if isinstance(trusted, bool) else None)
-        engine = Engine(self._workspace, door, environ=dict(os.environ), editor_layers=self._layers())
+        engine = Engine(self._workspace, door, environ=dict(os.environ), editor_layers=self._settings.layers())
         await engine.start()
         return engine
-
-    def _layers(self) -> list[Layer]:
-        return [
-            Layer("editorUser", _plain(self._options.get("settings")), "the editor's settings"),
-            Layer("editorWorkspace", _plain(self._options.get("workspaceSettings")), "the editor's workspace settings"),
-        ]
-
-    async def _pull(self) -> dict[str, Any]:
-        workspace = self.server.client_capabilities.workspace
-        if not (workspace and workspace.configuration):
-            return {}
-        items = [types.ConfigurationItem(section="caddie")]
-        answer = await self.server.workspace_configuration_async(types.ConfigurationParams(items=items))
-        return _plain(answer[0]) if answer else {}
 
 
 def _plain(value: Any) -> dict[str, Any]:
@@ -115,6 +113,10 @@ def create_server() -> Server:
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
         await app.change_configuration(params.settings)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
+        await app.change_files()
 
     bind_all(server, app)
     return server
