@@ -130,7 +130,7 @@ async def desk(
     engine = Engine(
         workspace,
         door,
-        environ=environ or {},
+        environ={"CADDIE_SEARCH_SEMANTIC": "off", **(environ or {})},  # as installed by default
         places=places(workspace.parent, workspace),
         editor_layers=[Layer("editorUser", dict(settings or {}))],
         models=_Chosen(provider),

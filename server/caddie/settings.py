@@ -48,6 +48,9 @@ class Search(_Group):
     exclude: tuple[str, ...] = Field((), description="Names or globs never found by search.")
     include_force: tuple[str, ...] = Field((), description="Names or globs indexed even when enabled.")
     limit: int = Field(5, ge=1, le=50, description="How many hits ToolSearch returns.")
+    semantic: Literal["auto", "off"] = Field(
+        "auto", description="Rank by meaning too where the extra `semantic` is installed. Read when the server starts."
+    )
 
 
 class Hints(_Group):

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sets = _sets(options.data, 0 if options.full else options.limit)
     searchers = {name: make for name, make in peers().items() if not options.only or name in options.only}
     if missing := absent():
-        print(f"Not installed, so not measured: {', '.join(missing)} (pip install 'caddie-ls[bench]').\n")
+        print(f"Not installed, so not measured: {', '.join(missing)} (pip install 'caddie-ls[bench,semantic]').\n")
     _quality_tables(sets, searchers)
     _speed_table(sets, searchers, options.sizes)
     if OURS in searchers:

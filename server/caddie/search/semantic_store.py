@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -54,6 +55,8 @@ class VectorStore:
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A connection with an open transaction."""
+        import sqlite3  # what does not rank by meaning need not load it
+
         if self._path:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(self._path or ":memory:", timeout=5)) as database, database:
@@ -62,6 +65,8 @@ class VectorStore:
 
     @contextlib.contextmanager
     def _problems_told(self) -> Iterator[None]:
+        import sqlite3
+
         try:
             yield
         except (OSError, sqlite3.OperationalError) as error:

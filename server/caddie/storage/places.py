@@ -45,3 +45,8 @@ class Places:
 def usual_places(workspace: Path) -> Places:
     dirs = platformdirs.PlatformDirs("caddie", appauthor=False, roaming=True)
     return Places(Path(dirs.user_config_dir), Path(dirs.user_data_dir), workspace.resolve())
+
+
+def cache_folder() -> Path:
+    """For what can be made again at any time; shared by all workspaces."""
+    return Path(platformdirs.user_cache_dir("caddie", appauthor=False))
