@@ -7,18 +7,31 @@ from pathlib import Path
 import bench_data
 import bench_measure
 import pytest
+import semantic_searcher
 from searcher import make_search
 
 import bench
 
 
-def test_the_small_set_is_found_in_english() -> None:
+def test_the_small_set_is_found_in_english_and_chinese() -> None:
     (small,) = bench_data.read_sets(bench_data.SMALL, 0)
 
     found = bench_measure.quality(make_search, small)
 
     assert found["small en"].ndcg >= 0.75
     assert found["small en"].recall >= 0.9
+    assert found["small zh"].ndcg >= 0.8
+
+
+def test_with_the_extra_the_small_set_is_found_in_every_language() -> None:
+    (small,) = bench_data.read_sets(bench_data.SMALL, 0)
+
+    found = bench_measure.quality(semantic_searcher.make_search, small)
+    groups = bench_data.by_group({part: quality.ndcg for part, quality in found.items()})
+
+    assert groups["English"] >= 0.82
+    assert groups["Chinese on English"] >= 0.9
+    assert groups["other languages"] >= 0.9
 
 
 def test_without_the_shared_data_the_small_set_is_used_and_said_so(
