@@ -14,10 +14,10 @@ import pytest
 from caddie import errors
 from caddie.layers import environment_layer, environment_names, leaf_settings
 from caddie.protocol.export import __main__ as export
-from caddie.protocol.export import schema, settings_page
+from caddie.protocol.export import schema, settings_page, settings_tree, vscode
 from caddie.protocol.methods import METHODS, Method
 from caddie.protocol.permissions import SettingsWrite
-from caddie.settings import Settings
+from caddie.settings import MEANINGS, Settings
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = export.read_examples(ROOT / "tests" / "golden")
@@ -112,6 +112,52 @@ def test_every_documented_variable_sets_its_setting(path: str) -> None:
         for part in path.split("."):
             node = node[part]
         assert node in (value, [value])
+
+
+def test_every_setting_and_choice_is_said_in_english_and_in_chinese() -> None:
+    english, chinese = vscode.words("en"), vscode.words("zh")
+    assert english.keys() == chinese.keys()
+    assert [key for key, text in english.items() if not text.strip()] == []
+    assert [key for key, text in chinese.items() if not re.search("[\u4e00-\u9fff]", text)] == []
+    table = settings_tree.leaves()
+    choices = {leaf.path: set(leaf.node["enum"]) for leaf in table if "enum" in leaf.node}
+    assert choices == {path: set(meanings) for path, meanings in MEANINGS.items()}
+
+
+def test_vscodes_settings_are_the_tree_and_every_placeholder_has_its_words() -> None:
+    properties = {key: node for group in vscode.configuration() for key, node in group["properties"].items()}
+    assert set(properties) == {f"caddie.{leaf.path}" for leaf in settings_tree.leaves()}
+    assert {key for key, _ in leaf_settings()} <= {key.removeprefix("caddie.") for key in properties}
+    used = set(re.findall("%([^%]+)%", json.dumps(vscode.configuration())))
+    assert used == set(vscode.words("en"))
+    defaults = {key: node["default"] for key, node in properties.items()}
+    assert defaults["caddie.tools.profile"] == "standard"
+    for key, node in properties.items():
+        jsonschema_rs.Draft202012Validator({**node, "default": None}).validate(defaults[key])
+
+
+def test_what_is_written_by_hand_in_vscodes_files_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "editors" / "vscode"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"name": "caddie", "contributes": {"commands": [], "configuration": {}}}')
+    (folder / "package.nls.json").write_text('{"command.open": "Open", "configuration.gone": "old"}')
+    assert export.main(["--repository", str(tmp_path)]) == 0
+    package, words = (json.loads((folder / name).read_text()) for name in ("package.json", "package.nls.json"))
+    assert package["contributes"]["configuration"] == vscode.configuration()
+    assert (package["name"], package["contributes"]["commands"]) == ("caddie", [])
+    assert words["command.open"] == "Open"
+    assert "configuration.gone" not in words
+    assert words["configuration.tools.use"] == "Master switch: off sends no tools at all."
+    assert export.main(["--check", "--repository", str(tmp_path)]) == 0
+
+
+def test_the_schema_of_the_files_accepts_what_the_server_accepts_and_no_more() -> None:
+    validator = jsonschema_rs.Draft202012Validator(settings_tree.file_schema())
+    server = {"mcp": {"servers": {"git": {"command": "git", "args": ["x"]}}}}
+    for tree in ({}, {"version": 1, "$schema": "x", "tools": {"disabled": ["a"]}}, server, {"search": {"limit": 5}}):
+        assert validator.is_valid(tree), tree
+    for tree in ({"tols": {}}, {"tools": {"disabled": "a"}}, {"hints": {"threshold": 101}}, {"search": {"limit": 0}}):
+        assert not validator.is_valid(tree), tree
 
 
 def _with_defaults(model: type[Any], example: dict[str, Any]) -> dict[str, Any]:

@@ -104,3 +104,48 @@ class Settings(_Group):
     hints: Hints = Hints()
     mcp: Mcp = Mcp()
     permissions: Permissions = Permissions()
+
+
+MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "provider": {
+        "auto": "The first provider whose key is in the environment, else a local server, else `offline`.",
+        "anthropic": "Anthropic's Messages API.",
+        "openai": "OpenAI's API.",
+        "openai-chat": "Any server that speaks OpenAI's chat completions, for example a local one at `baseUrl`.",
+        "gemini": "Google's Gemini API.",
+        "xai": "xAI's API.",
+        "offline": "No language model: Caddie searches, asks and runs tools by rules.",
+    },
+    "tools.profile": {
+        "standard": "The core tools are enabled, all others deferred.",
+        "lean": "Ten tools are enabled, all others deferred.",
+        "all": "Every tool is enabled.",
+    },
+    "tools.deferral": {
+        "auto": "The provider's own way where it works, else `bridge`.",
+        "native": "The provider's own deferred tools.",
+        "bridge": "By name; found with ToolSearch and called with ExecuteTool.",
+        "stub": "As entries without arguments.",
+        "off": "Nothing is deferred: every tool that is not disabled is sent with its schema.",
+    },
+    "search.semantic": {
+        "auto": "Rank by meaning where the extra `semantic` is installed.",
+        "off": "Rank by words only.",
+    },
+    "hints.display": {
+        "panel": "In the chat panel.",
+        "notification": "As a notification of the editor.",
+        "both": "In the panel and as a notification.",
+    },
+    "permissions.mode": {
+        "ask": "Tools that only read run; everything else asks.",
+        "acceptEdits": "Edits of files run too; everything else asks.",
+        "plan": "Only reading is allowed.",
+        "auto": "Everything runs that no rule denies or asks about.",
+    },
+    "permissions.whenClientCannotAsk": {
+        "deny": "It is refused.",
+        "allow": "It runs.",
+    },
+}
+"""What each choice of a setting means, in a sentence for the settings page of an editor."""

@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from caddie.protocol.export import lua, reference, schema, settings_page, typescript
+from caddie.protocol.export import (
+    lua,
+    lua_settings,
+    reference,
+    schema,
+    settings_page,
+    settings_tree,
+    typescript,
+    vscode,
+)
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -18,12 +27,30 @@ def render_all(examples: dict[str, Any]) -> dict[str, str]:
     """Path in the repository -> text."""
     contents = schema.wire()
     return {
-        "docs/reference/schema.json": json.dumps(schema.document(contents), indent=2, ensure_ascii=False) + "\n",
+        "docs/reference/schema.json": _json(schema.document(contents)),
         "docs/reference/protocol.md": reference.render(contents, examples),
         "docs/reference/settings.md": settings_page.render(),
+        "docs/reference/settings.schema.json": _json(settings_tree.file_schema()),
         "editors/vscode/src/protocol.ts": typescript.render(contents),
         "editors/nvim/lua/caddie/_meta/protocol.lua": lua.render(contents),
+        "editors/nvim/lua/caddie/_meta/settings.lua": lua_settings.render(),
+        vscode.CONFIGURATION: vscode.render_configuration(),
     }
+
+
+def render_parts(repository: Path) -> dict[str, str]:
+    """Files that are generated in part: what stands there by hand is kept."""
+    words = {path: vscode.render_words(code, _read(repository / path)) for path, code in vscode.WORDS.items()}
+    package = _read(repository / vscode.PACKAGE)
+    return words if package is None else {**words, vscode.PACKAGE: vscode.render_package(package)}
+
+
+def _everything(repository: Path) -> dict[str, str]:
+    return {**render_all(read_examples(repository / "tests" / "golden")), **render_parts(repository)}
+
+
+def _json(tree: Any) -> str:
+    return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_examples(folder: Path) -> dict[str, Any]:
@@ -33,8 +60,7 @@ def read_examples(folder: Path) -> dict[str, Any]:
 
 
 def stale(repository: Path) -> list[str]:
-    rendered = render_all(read_examples(repository / "tests" / "golden"))
-    return [path for path, text in rendered.items() if _read(repository / path) != text]
+    return [path for path, text in _everything(repository).items() if _read(repository / path) != text]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,8 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.check:
         return _report(stale(options.repository))
-    rendered = render_all(read_examples(options.repository / "tests" / "golden"))
-    for path, text in rendered.items():
+    for path, text in _everything(options.repository).items():
         target = options.repository / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")

@@ -9,7 +9,7 @@ from caddie.layers import environment_names, leaf_settings
 from caddie.protocol.export.reference import MARKDOWN, about
 from caddie.protocol.export.schema import GENERATED, Schema
 from caddie.protocol.export.types import type_of
-from caddie.settings import Settings
+from caddie.settings import MEANINGS, Settings
 
 _HEAD = f"""\
 <!-- {GENERATED} -->
@@ -20,6 +20,15 @@ One tree, the same keys everywhere. In an editor they stand under `caddie.`; in 
 (`settings.json` of the user's configuration folder, `.caddie/settings.json` of a workspace) without it.
 Later wins: defaults, user file, workspace file, editor user, editor workspace, environment, session.
 A wrong value or an unknown key is reported with its path, and the rest stays in force.
+The files may have comments, which stay when Caddie writes to them, and a `version` (1);
+[settings.schema.json](settings.schema.json) is their JSON Schema.
+
+A tool's state is what the nearest scope says that mentions it; within a scope `tools.disabled` goes before
+`tools.deferred`, and that before `tools.enabled`. Then come the tool's own `alwaysLoad` and the profile.
+Names and globs match in any case: `mcp__git__git_log`, `git/git_log`, `git__git_log`, `mcp__git` and `git/` for a whole
+server; a bare `git_log` means any server's, except in `tools.enabled`, where it means a built-in tool only.
+States of tools that are not there now are kept for when they come.
+`hints.threshold` 0 shows every hit and 1 only perfect ones; `hints.enabled` false turns hints off.
 API keys are never settings: they are read from the environment or the editor's secret store.
 """
 
@@ -31,8 +40,15 @@ def render() -> str:
     for title, description, rows in _groups(tree, tree["$defs"]):
         lines = [_line(key, node, in_environment) for key, node in rows]
         table = "\n".join(["| key | type | default | | environment |", "|---|---|---|---|---|", *lines])
-        parts += [f"## {title}", *([description] if description else []), table]
+        meanings = [text for key, _ in rows if (text := _meanings(key))]
+        parts += [f"## {title}", *([description] if description else []), table, *meanings]
     return "\n\n".join(parts) + "\n"
+
+
+def _meanings(path: str) -> str:
+    """What each choice of a setting means."""
+    choices = [f"- `{choice}`: {meaning}" for choice, meaning in MEANINGS.get(path, {}).items()]
+    return "\n".join([f"`{path}`:", "", *choices]) if choices else ""
 
 
 def _groups(tree: Schema, models: dict[str, Schema]) -> Iterator[tuple[str, str, list[tuple[str, Schema]]]]:
