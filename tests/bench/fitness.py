@@ -38,11 +38,11 @@ SETS = (
 @dataclass(frozen=True, slots=True)
 class Case:
     """`worth` is the recall that is lost when the answer is "nothing fits"; nothing at all for impossible questions.
-    Without features no tool holds a word of the question, and nothing is decided."""
+    Settled are those with an exact name, or whose words a tool holds all. Without features no tool holds any."""
 
     group: str
     features: tuple[float, ...] | None
-    is_named: bool
+    is_settled: bool
     worth: float
     is_for_fitting: bool = True
 
@@ -90,25 +90,24 @@ def real_case(name: str, index: ToolIndex, query: dict[str, Any]) -> Case:
     hits = index.search(query["text"], 5).hits
     relevant = set(query["relevant"])
     worth = len(relevant & {hit.tool.name for hit in hits}) / len(relevant)
-    return Case(name, features(index, query["text"]), any(hit.exact for hit in hits), worth)
+    return Case(name, *features(index, query["text"]), worth)
 
 
 def vain_case(index: ToolIndex, question: impossible.Impossible) -> Case:
-    named = any(hit.exact for hit in index.search(question.text, 5).hits)
-    return Case(question.group, features(index, question.text), named, 0.0, question.is_for_fitting)
+    return Case(question.group, *features(index, question.text), 0.0, question.is_for_fitting)
 
 
-def features(index: ToolIndex, text: str) -> tuple[float, ...] | None:
-    if not index.search(text, 1).hits:
-        return None
-    evidence = index.evidence(text)
-    return evidence.features if evidence else None
+def features(index: ToolIndex, text: str) -> tuple[tuple[float, ...] | None, bool]:
+    hits = index.search(text, 5).hits
+    evidence = index.evidence(text) if hits else None
+    settled = any(hit.exact for hit in hits) or bool(evidence and evidence.is_complete)
+    return evidence.features if evidence else None, settled
 
 
 def fit(real: list[Case], vain: list[Case]) -> Judge:
     """Each set of real questions counts the same, and each group of impossible ones."""
-    right = [case for case in real if case.features and not case.is_named and case.worth]
-    wrong = [case for case in vain if case.features and not case.is_named and case.is_for_fitting]
+    right = [case for case in real if case.features and not case.is_settled and case.worth]
+    wrong = [case for case in vain if case.features and not case.is_settled and case.is_for_fitting]
     weights = [case.worth / share for case, share in shares(right, real)]
     against = [1 / share for _, share in shares(wrong, vain)]
     weight = np.array([*np.array(weights) / sum(weights), *np.array(against) / sum(against)])
@@ -129,7 +128,7 @@ def shares(some: Iterable[Case], of: Iterable[Case]) -> list[tuple[Case, int]]:
 
 
 def says_nothing(judge: Judge, case: Case) -> bool:
-    if case.is_named:
+    if case.is_settled:
         return False
     if case.features is None:
         return True

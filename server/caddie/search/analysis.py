@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-MAX_TEXT_CHARS = 4_000
+MAX_TEXT_CHARS = 2_000
 MAX_WORD_CHARS = 64
 SINGLE_WEIGHT = 0.25
 """A single Han character beside the pairs: it matches almost anything, so it only tips the balance."""

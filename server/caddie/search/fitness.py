@@ -30,6 +30,8 @@ class Evidence:
     unknown: float
     naming: int
     information: float
+    is_complete: bool
+    """It holds every word of the question, which settles the matter."""
 
     @property
     def features(self) -> tuple[float, float, float, float]:
@@ -44,11 +46,14 @@ class Judge:
     threshold: float
 
     def fits(self, evidence: Evidence) -> bool:
-        return sum(w * f for w, f in zip(self.weights, evidence.features, strict=True)) >= self.threshold
+        return (
+            evidence.is_complete
+            or sum(w * f for w, f in zip(self.weights, evidence.features, strict=True)) >= self.threshold
+        )
 
 
-BOTH_RANKERS = Judge((3.65, -7.69, 2.0, 3.36), -4.24)
-KEYWORD_ALONE = Judge((0.98, -1.96, 3.03, 3.64), 1.52)
+BOTH_RANKERS = Judge((3.57, -7.47, 1.9, 3.55), -3.44)
+KEYWORD_ALONE = Judge((0.72, -1.97, 3.04, 3.78), 2.34)
 
 
 def weigh(query: Query, matches: Matches, row: int, similarity: float, ranker: KeywordRanker, tools: int) -> Evidence:
@@ -63,4 +68,11 @@ def weigh(query: Query, matches: Matches, row: int, similarity: float, ranker: K
     fields = matches.words([row])[row]
     naming = {word for field in range(NAMING_FIELDS) for word in fields.get(field, ())}
     unknown = sum(term.weight * rarity(term.text) for term in query.terms if term.unknown)
-    return Evidence(similarity, unknown / asked if asked else 1.0, len(naming), sum(held.values()))
+    unknown = unknown / asked if asked else 1.0
+    return Evidence(similarity, unknown, len(naming), sum(held.values()), _is_complete(query, matches, row))
+
+
+def _is_complete(query: Query, matches: Matches, row: int) -> bool:
+    held = {term.text for term in matches.terms_of(row)}
+    plain = all(term.text in held for term in query.terms if not term.extra)
+    return plain and all(any(all(term.text in held for term in choice) for choice in word) for word in query.glossed)

@@ -39,9 +39,12 @@ GLOSS_SINGLE = 0.5
 GLOSS_LENGTH = 0.5
 MAX_GLOSSED_WORDS = 32
 MAX_WORD_CHARS = 8
+ARGUMENT_WEIGHT = 0.3
+"""Of an unknown word that looks like a name or an identifier: "the weather in Oslo" is about the weather."""
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 
+_ARGUMENT = re.compile(r"(?<=[a-z,:] )[A-Z][^\W\d_]+|\b[^\W_]*\d[^\W_]*\b")
 _REQUIRED = re.compile(r"(?<!\S)\+([^\s+]\S*)")
 
 Frequency = Callable[[str], int]
@@ -118,6 +121,7 @@ def parse(text: str, frequency: Frequency, trigrams: Trigrams, meanings: Mapping
     plain = list(terms(_REQUIRED.sub(r" \1", text), join_neighbours=True, stop_words=QUERY_STOP_WORDS))
     if not required and all(term.word in SMALL_TALK for term in plain):
         return Query((), required)
+    arguments = {fold(match[0]) for match in _ARGUMENT.finditer(text)}
     found: dict[str, QueryTerm] = {}
     counts: defaultdict[str, int] = defaultdict(int)
     for term in plain:
@@ -125,7 +129,8 @@ def parse(text: str, frequency: Frequency, trigrams: Trigrams, meanings: Mapping
     for term in plain:
         if len(found) >= MAX_QUERY_TERMS:
             break
-        for candidate in _candidates(term, frequency, trigrams):
+        is_argument = term.word in arguments
+        for candidate in _candidates(term, frequency, trigrams, is_argument):
             weight = candidate.weight * (1 + math.log(counts[term.text]))
             known = found.get(candidate.text)
             if known is None or (known.extra, -known.weight) > (candidate.extra, -weight):
@@ -185,7 +190,7 @@ def _dictionary_words(text: str, meanings: Mapping[str, str]) -> Iterator[str]:
             at += length
 
 
-def _candidates(term: Term, frequency: Frequency, trigrams: Trigrams) -> Iterator[QueryTerm]:
+def _candidates(term: Term, frequency: Frequency, trigrams: Trigrams, is_argument: bool = False) -> Iterator[QueryTerm]:
     known = frequency(term.text) > 0
     weight = term.weight * (NUMBER_WEIGHT if term.text.isdigit() else 1.0)
     if term.joined:
@@ -201,7 +206,7 @@ def _candidates(term: Term, frequency: Frequency, trigrams: Trigrams) -> Iterato
         yield QueryTerm(term.text, weight, term.word)
         yield from _apart(term, KNOWN_SPLIT_WEIGHT, frequency)
         return
-    yield QueryTerm(term.text, weight, term.word, unknown=True)
+    yield QueryTerm(term.text, weight * (ARGUMENT_WEIGHT if is_argument else 1.0), term.word, unknown=True)
     apart = tuple(_apart(term, SPLIT_WEIGHT, frequency))
     yield from apart
     for similarity, near in () if apart else trigrams.nearest(term.text):
