@@ -497,6 +497,66 @@ export interface SettingsWrite {
   scope: "user" | "workspace";
 }
 
+export interface UsageParams {
+  /** Absent: what a new session would send. */
+  sessionId?: string | null;
+}
+
+export interface UsageResult {
+  /** Whose tokens are estimated: anthropic, openai, gemini, ... */
+  family: string;
+  /** How the tokens were estimated, in a sentence. */
+  estimate: string;
+  rows: UsageRow[];
+  groups: UsageGroup[];
+  /** Sums of all rows. */
+  total: UsageGroup;
+  /** Searches in this session. */
+  searches: number;
+  /** Tokens of the searches and their answers that each request carries. */
+  searching: number;
+  /** Tokens of ToolSearch and ExecuteTool themselves. */
+  bridge: number;
+  /** `total.saved` less `searching` and `bridge`. */
+  net: number;
+  proposals: UsageProposal[];
+}
+
+export interface UsageRow {
+  tool: string;
+  label: string;
+  server?: string;
+  state: "enabled" | "deferred" | "disabled";
+  /** Estimate for the whole definition. */
+  tokens: number;
+  /** Estimate for what the model is given of it now. */
+  inPrompt: number;
+  /** Tokens that giving the name only saves. */
+  saved: number;
+  /** Bytes of the definition in the request's tools. */
+  bytesSent: number;
+  /** Calls in this session. */
+  calls: number;
+}
+
+/** Sums of the rows of one server; the built-in tools have no `server`. */
+export interface UsageGroup {
+  server?: string;
+  tools: number;
+  tokens: number;
+  inPrompt: number;
+  saved: number;
+  bytesSent: number;
+}
+
+/** A state that would suit better, and the change that accepts it with `caddie/tools/setState`. */
+export interface UsageProposal {
+  kind: "enable" | "defer";
+  tool: string;
+  reason: string;
+  change: StateChange;
+}
+
 /** Runs one turn to the assistant's final word; streams `caddie/chat/event` meanwhile. Cancellation: `$/cancelRequest`, at any point: answers -32800 within a second, the session stays usable. */
 export const chatTurn = new RequestType<TurnParams, TurnResult, void>("caddie/chat/turn");
 
@@ -575,6 +635,9 @@ export const questionAsk = new RequestType<QuestionAsk, QuestionAnswer, void>("c
 /** Store this in the editor's own settings. Needs the capability `settingsWrite`. */
 export const settingsWrite = new RequestType<SettingsWrite, Empty, void>("caddie/settings/write");
 
+/** Tokens of each tool and server, saved by deferral, spent on searching; and states that would suit better. */
+export const usageReport = new RequestType<UsageParams, UsageResult, void>("caddie/usage/report");
+
 /** Every method and the side that receives it. */
 export const METHODS = {
   "caddie/chat/turn": "toServer",
@@ -603,4 +666,5 @@ export const METHODS = {
   "caddie/permissions/revoke": "toServer",
   "caddie/question/ask": "toClient",
   "caddie/settings/write": "toClient",
+  "caddie/usage/report": "toServer",
 } as const;

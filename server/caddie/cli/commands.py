@@ -105,7 +105,8 @@ def _add_looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     discover.add_argument("task")
     explain = _command(commands, "explain", "why a tool is as it is", "look:explain")
     explain.add_argument("tool")
-    for parser in (tools, search, discover, explain):
+    usage = _command(commands, "usage", "what the tools cost, and what deferring them saves", "usage:usage")
+    for parser in (tools, search, discover, explain, usage):
         parser.add_argument("--json", action="store_true", help="for programs")
         _add_common(parser)
 

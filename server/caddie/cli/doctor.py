@@ -45,8 +45,8 @@ def _settings(engine: Engine) -> Iterator[tuple[str, str]]:
     places = engine.configuration.places
     for path in (places.user_settings, places.workspace_settings):
         yield NOTE, f"settings file {path}{'' if path.exists() else ' (not there; defaults hold)'}"
-    for problem in engine.configuration.problems:
-        yield BAD, f"{problem.scope} settings, {problem.path or 'the file'}: {problem.message}"
+    for finding in engine.check.findings():
+        yield NOTE if finding.severity == "notice" else BAD, f"settings: {finding.words}"
     if engine.configuration.wants_trust and not engine.configuration.is_trusted:
         yield NOTE, engine.configuration.trust_question() + " Pass --trust, or answer in the editor."
     for text in engine.configuration.workspace_servers.problems:

@@ -7,7 +7,7 @@ import importlib
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from caddie.chat.events import Hinted, Notice, TurnEvent
@@ -33,6 +33,7 @@ from caddie.search.semantic import SemanticRanker
 from caddie.search.tool_search import ToolSearcher, make_tool_search
 from caddie.settings import Settings
 from caddie.storage.grants import GrantStore
+from caddie.storage.habits import read_habits
 from caddie.storage.places import Places, cache_folder, usual_places
 from caddie.storage.results import ResultStore
 from caddie.storage.sessions import SessionStore
@@ -46,6 +47,9 @@ from caddie.tools.permissions import read_rules
 from caddie.tools.servers import ServerStatus
 from caddie.tools.states import Decision
 from caddie.tools.tool import Tool, ToolResult
+
+if TYPE_CHECKING:
+    from caddie.engine.usage import Usage
 
 logger = logging.getLogger(__name__)
 
@@ -329,6 +333,19 @@ class Engine:
             resources=self.mcp,
             inspector=ContextInspector(self),
         )
+
+    async def usage(self, session_id: str = "") -> Usage:
+        """What the tools cost in this session, or would in a new one."""
+        from caddie.engine.usage import report  # the providers' schema rules take a while to load
+
+        await self.sessions.flush()
+        habits = await asyncio.to_thread(read_habits, self.configuration.places)
+        return report(self, self._token_provider(), habits, session_id)
+
+    def _token_provider(self) -> str:
+        provider = self.configuration.settings.provider
+        chosen = self.models.chosen
+        return chosen.provider.name if provider == "auto" and chosen else provider
 
     # Hints.
 

@@ -30,6 +30,11 @@ class Models:
             self._chosen_for = key
         return self._choice
 
+    @property
+    def chosen(self) -> Choice | None:
+        """What the last turn spoke to."""
+        return self._choice
+
     def forget(self) -> None:
         """Look again at the next turn: a local server may have come or gone."""
         self._choice = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from caddie.protocol import chat, mcp, permissions, tools
+from caddie.protocol import chat, mcp, permissions, tools, usage
 from caddie.protocol.base import Empty, Message
 
 Direction = Literal["toServer", "toClient"]
@@ -105,6 +105,11 @@ PERMISSIONS_LIST = _request(
     "Rules and grants in force.",
 )  # fmt: skip
 PERMISSIONS_REVOKE = _request("caddie/permissions/revoke", permissions.RevokeParams, Empty, "Takes a grant back.")
+USAGE_REPORT = _request(
+    "caddie/usage/report", usage.UsageParams, usage.UsageResult,
+    "Tokens of each tool and server, saved by deferral, spent on searching; and states that would suit better.",
+    errors=("session_not_found",),
+)  # fmt: skip
 
 CHAT_EVENT = Method("caddie/chat/event", "toClient", chat.ChatEvent, None, "What happens in a running turn.")
 HINTS_SHOW = Method("caddie/hints/show", "toClient", tools.ShowHints, None, "Fitting tools; an empty list clears.")
@@ -132,4 +137,5 @@ METHODS: tuple[Method, ...] = (
     TOOLS_CHANGED,
     MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_STATUS,
     PERMISSION_ASK, PERMISSIONS_LIST, PERMISSIONS_REVOKE, QUESTION_ASK, SETTINGS_WRITE,
+    USAGE_REPORT,
 )  # fmt: skip

@@ -385,6 +385,48 @@
 ---@field value any
 ---@field scope "user"|"workspace"
 
+---@class caddie.UsageParams
+---@field sessionId? string Absent: what a new session would send.
+
+---@class caddie.UsageResult
+---@field family string Whose tokens are estimated: anthropic, openai, gemini, ...
+---@field estimate string How the tokens were estimated, in a sentence.
+---@field rows caddie.UsageRow[]
+---@field groups caddie.UsageGroup[]
+---@field total caddie.UsageGroup Sums of all rows.
+---@field searches integer Searches in this session.
+---@field searching integer Tokens of the searches and their answers that each request carries.
+---@field bridge integer Tokens of ToolSearch and ExecuteTool themselves.
+---@field net integer `total.saved` less `searching` and `bridge`.
+---@field proposals caddie.UsageProposal[]
+
+---@class caddie.UsageRow
+---@field tool string
+---@field label string
+---@field server? string
+---@field state "enabled"|"deferred"|"disabled"
+---@field tokens integer Estimate for the whole definition.
+---@field inPrompt integer Estimate for what the model is given of it now.
+---@field saved integer Tokens that giving the name only saves.
+---@field bytesSent integer Bytes of the definition in the request's tools.
+---@field calls integer Calls in this session.
+
+--- Sums of the rows of one server; the built-in tools have no `server`.
+---@class caddie.UsageGroup
+---@field server? string
+---@field tools integer
+---@field tokens integer
+---@field inPrompt integer
+---@field saved integer
+---@field bytesSent integer
+
+--- A state that would suit better, and the change that accepts it with `caddie/tools/setState`.
+---@class caddie.UsageProposal
+---@field kind "enable"|"defer"
+---@field tool string
+---@field reason string
+---@field change caddie.StateChange
+
 return {
   --- Runs one turn to the assistant's final word; streams `caddie/chat/event` meanwhile.
   --- toServer: caddie.TurnParams -> caddie.TurnResult
@@ -464,4 +506,7 @@ return {
   --- Store this in the editor's own settings. Needs the capability `settingsWrite`.
   --- toClient: caddie.SettingsWrite -> caddie.Empty
   SETTINGS_WRITE = "caddie/settings/write",
+  --- Tokens of each tool and server, saved by deferral, spent on searching; and states that would suit better.
+  --- toServer: caddie.UsageParams -> caddie.UsageResult
+  USAGE_REPORT = "caddie/usage/report",
 }
