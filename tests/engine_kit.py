@@ -145,6 +145,29 @@ async def desk(
             await engine.close()
 
 
+@contextlib.asynccontextmanager
+async def over_http(
+    workspace: Path, provider: str, base_url: str, *, published: Mapping[str, tuple[Tool, ...]], **settings: Any
+) -> AsyncIterator[Engine]:
+    """An engine that speaks to a real HTTP server, for looking at the bodies of its requests."""
+    tree = {"provider": provider, "model": "m", "baseUrl": base_url, **settings}
+    engine = Engine(
+        workspace,
+        QuietDoor(),
+        environ={"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"},
+        places=places(workspace.parent, workspace),
+        editor_layers=[Layer("editorUser", tree)],
+    )
+    for server, tools in published.items():
+        engine.catalogue.replace_source(server, tools)
+    try:
+        await engine.start(warm=False)
+        yield engine
+    finally:
+        async with asyncio.timeout(BOUND):
+            await engine.close()
+
+
 async def _cannot_ask(request: PermissionRequest) -> PermissionAnswer:
     raise ClientCannotAsk("this client cannot ask.")
 

@@ -15,7 +15,7 @@ from caddie.tools.exact import resolve
 from caddie.tools.patterns import first_match, matches
 from caddie.tools.permissions import read_rules
 from caddie.tools.servers import ServerStatus
-from caddie.tools.states import Decision, Source
+from caddie.tools.states import Decision, Source, who_set
 from caddie.tools.tool import ToolSpec
 
 if TYPE_CHECKING:
@@ -80,13 +80,10 @@ class Explainer:
             )
 
     def _who_set_deferral(self) -> str:
-        for layer in reversed(self._engine.configuration.resolved().layers):
-            tools = layer.tree.get("tools")
-            if isinstance(tools, dict) and "deferral" in tools:
-                if layer.scope == "environment":
-                    return f"the environment variable {environment_names('tools.deferral')[0]}"
-                return Source("setting", layer.scope, "tools.deferral", "", layer.origin).words
-        return "the default of tools.deferral"
+        source = who_set(self._engine.configuration.resolved(), "deferral")
+        if source.scope == "environment":
+            return f"the environment variable {environment_names(source.setting)[0]}"
+        return source.words
 
     def _missing(self, name: str, found: Sequence[ToolSpec], server: ServerStatus | None) -> Explanation:
         near: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ tool's own `alwaysLoad`, then the profile. The bridge is enabled while anything 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
@@ -36,18 +36,25 @@ class Source:
         """Who it was, for a person: `the workspace setting tools.disabled ("git_*")`."""
         match self.kind:
             case "setting":
-                where = f" in {self.origin}" if self.origin else ""
-                return (
-                    f'the {_SCOPE_WORDS.get(self.scope, self.scope)} setting {self.setting} ("{self.pattern}"){where}'
-                )
+                pattern = f' ("{self.pattern}")' if self.pattern else ""
+                return f"{self._setting}{pattern}{self._file}"
             case "bridge":
                 return "the rule that ToolSearch and ExecuteTool are there while anything is deferred"
             case "masterSwitch":
-                return "the setting tools.use, which is off"
+                return f"{self._setting}, which is off{self._file}"
             case "alwaysLoad":
                 return "the tool itself (alwaysLoad)"
             case "profile":
                 return f"the profile {self.pattern}".rstrip()
+
+    @property
+    def _setting(self) -> str:
+        return f"the {_SCOPE_WORDS.get(self.scope, self.scope)} setting {self.setting}".replace("  ", " ")
+
+    @property
+    def _file(self) -> str:
+        """Where the scope is a file, that file."""
+        return f" in {self.origin}" if self.scope in ("user", "workspace") and self.origin else ""
 
 
 _SCOPE_WORDS = {
@@ -69,7 +76,7 @@ class Decision:
 def decide_state(spec: ToolSpec, resolved: Resolved) -> Decision:
     """The state of any tool but the bridge."""
     if not resolved.settings.tools.use:
-        return Decision("disabled", Source("masterSwitch", setting="tools.use"))
+        return Decision("disabled", who_set(resolved, "use", "masterSwitch"))
     for layer in reversed(resolved.layers):
         if decision := _decided_by(layer, spec):
             return decision
@@ -87,11 +94,20 @@ def decide_states(specs: Iterable[ToolSpec], resolved: Resolved) -> dict[str, De
     all_specs = tuple(specs)
     decisions = {spec.name: decide_state(spec, resolved) for spec in all_specs if spec.name not in BRIDGE}
     if resolved.settings.tools.deferral == "off":
-        shown = Decision("enabled", Source("setting", "merged", "tools.deferral", "off"))
+        shown = Decision("enabled", replace(who_set(resolved, "deferral"), pattern="off"))
         decisions = {name: shown if item.state == "deferred" else item for name, item in decisions.items()}
     is_needed = any(decision.state == "deferred" for decision in decisions.values())
     bridge = Decision("enabled" if is_needed else "disabled", Source("bridge"))
     return {spec.name: decisions.get(spec.name, bridge) for spec in all_specs}
+
+
+def who_set(resolved: Resolved, key: str, kind: SourceKind = "setting") -> Source:
+    """The nearest scope that sets a key of `tools`."""
+    for layer in reversed(resolved.layers):
+        tools = layer.tree.get("tools")
+        if isinstance(tools, Mapping) and key in tools:
+            return Source(kind, layer.scope, f"tools.{key}", origin=layer.origin)
+    return Source(kind, "default", f"tools.{key}")
 
 
 def _decided_by(layer: Layer, spec: ToolSpec) -> Decision | None:

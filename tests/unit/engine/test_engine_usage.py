@@ -9,13 +9,10 @@ from typing import Any
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from caddie.engine.door import QuietDoor
-from caddie.engine.engine import Engine
 from caddie.engine.tokens import estimate_tokens
-from caddie.layers import Layer
 from caddie.providers.scripted import use
 from caddie.rpc.convert_usage import usage
-from engine_kit import desk, mcp_tool, places
+from engine_kit import desk, mcp_tool, over_http
 
 SCHEMA = {
     "type": "object",
@@ -29,20 +26,12 @@ LOG = "mcp__git__git_log"
 @pytest.mark.parametrize("provider", ["openai-chat", "anthropic"])
 async def test_the_report_agrees_with_the_bytes_that_were_sent(llmock: LLMock, workspace: Path, provider: str) -> None:
     kind = "openai" if provider == "openai-chat" else provider
-    settings = {"provider": provider, "model": "m", "baseUrl": llmock.base_url(kind), "tools": {"enabled": [LOG]}}
-    layers = [Layer("editorUser", settings)]
-    environ = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
-    engine = Engine(
-        workspace, QuietDoor(), environ=environ, places=places(workspace.parent, workspace), editor_layers=layers
-    )
-    engine.catalogue.replace_source("git", TOOLS["git"])
     llmock.reply("Hello.")
-    try:
-        await engine.start(warm=False)
+    async with over_http(
+        workspace, provider, llmock.base_url(kind), published=TOOLS, tools={"enabled": [LOG]}
+    ) as engine:
         session, _, _ = await engine.turn(None, "hi", lambda *_: None)
         report = usage(await engine.usage(session.id))
-    finally:
-        await engine.close()
     sent = json.dumps(llmock.requests[-1].body["tools"], ensure_ascii=False, separators=(",", ":")).encode()
     assert abs(report.total.bytes_sent - len(sent)) < 0.05 * len(sent)
     in_tools = sum(row.in_prompt for row in report.rows if row.bytes_sent)
