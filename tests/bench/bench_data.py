@@ -36,7 +36,7 @@ class DataSet:
     def part(self, question: Question) -> str:
         """Mixed sets fall into one part for each language; of the others a stray foreign question is no part."""
         if self.name in MIXED:
-            return f"{self.name} {question.lang.partition('-')[0]}"
+            return f"{self.name} {question.lang}"
         return self.name
 
 
@@ -68,12 +68,14 @@ def _lines(path: Path) -> list[Any]:
 
 
 def group_of(part: str) -> str:
-    """The language group of a part as the data's own README defines them."""
+    """The language group of a part as the data's own README defines them; traditional Chinese (zh-TW) is in none."""
     name, _, lang = part.partition(" ")
     if name == "acebench_zh":
         return "Chinese on Chinese"
     if name == "c3tools" or lang == "zh":
         return "Chinese on English"
+    if lang == "zh-TW":
+        return ""
     return "English" if lang in ("", "en") else "other languages"
 
 

@@ -53,7 +53,15 @@ def test_the_same_questions_are_asked_in_the_same_order_every_time() -> None:
 
 
 def test_groups_follow_the_language_of_question_and_tools() -> None:
-    parts = {"tldr en": 0.2, "bfcl": 0.6, "acebench_zh": 0.9, "c3tools": 0.7, "dify zh": 0.5, "dify ja": 0.3}
+    parts = {
+        "tldr en": 0.2,
+        "bfcl": 0.6,
+        "acebench_zh": 0.9,
+        "c3tools": 0.7,
+        "dify zh": 0.5,
+        "dify ja": 0.3,
+        "tldr zh-TW": 0.1,
+    }
 
     assert bench_data.by_group(parts) == pytest.approx(
         {"English": 0.4, "Chinese on Chinese": 0.9, "Chinese on English": 0.6, "other languages": 0.3}
