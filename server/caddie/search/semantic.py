@@ -149,7 +149,7 @@ class SemanticRanker:
         """Read the model and embed all tools known by now. Cancelling the wait does not stop the work."""
         if not available():
             return
-        await asyncio.shield(asyncio.wrap_future(self._work_on()))
+        await asyncio.wrap_future(self._work_on())
 
     def update(self, *, added: Iterable[ToolSpec] = (), removed: Iterable[str] = ()) -> None:
         """`added` replaces tools of the same name. Cheap: what is new gets its vector in the thread."""
@@ -197,6 +197,7 @@ class SemanticRanker:
         with self._lock:
             if self._worker is None or self._worker.done():
                 self._worker = Future()
+                self._worker.set_running_or_notify_cancel()  # from now on nobody who waits can cancel it
                 threading.Thread(target=self._work, args=(self._worker,), name="embed-tools", daemon=True).start()
             return self._worker
 

@@ -101,6 +101,21 @@ async def test_it_follows_the_catalogue_by_difference() -> None:
     assert flowers[names.index("move_file")] == 0
 
 
+async def test_who_stops_waiting_does_not_stop_the_work() -> None:
+    ranker = SemanticRanker()
+    ranker.update(added=TOOLS)
+    waiting = asyncio.create_task(ranker.load())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+    async with asyncio.timeout(60):
+        await ranker.load()
+
+    assert best(ranker, "eine Datei umbenennen") == "move_file"
+
+
 async def test_hundreds_of_tools_come_and_go_without_mixing_up_rows() -> None:
     many = [tool(f"tool_{n}", f"Counts to {n}.") for n in range(150)]
     ranker = await loaded(*many)
