@@ -75,13 +75,20 @@ class StateChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """What the person set for this session alone: a settings tree."""
+
+    tree: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     turn_id: str
     stop: str
     usage: Usage
 
 
-Record = Prefix | TurnStarted | Said | Called | Told | Titled | StateChanged | TurnEnded
+Record = Prefix | TurnStarted | Said | Called | Told | Titled | StateChanged | SettingsChanged | TurnEnded
 
 
 @dataclass(slots=True)
@@ -95,6 +102,7 @@ class Session:
     messages: list[Message] = field(default_factory=list)
     told: Told = field(default_factory=lambda: Told((), (), ()))
     records: list[Record] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
     turns: int = 0
     is_running: bool = False
     foreign: int = 0  # so many messages at the beginning were written for other models
@@ -112,6 +120,8 @@ class Session:
                 self.told = record
             case Titled(title):
                 self.title = title
+            case SettingsChanged(tree):
+                self.settings = tree
             case TurnStarted(_, text):
                 self.turns += 1
                 self.title = self.title or title_of(text)

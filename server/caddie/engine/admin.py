@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from caddie.chat.session import SettingsChanged
 from caddie.engine.explain import Explainer, Explanation
 from caddie.engine.listed import Listed, listed
 from caddie.errors import InvalidInput, ToolNotFound
@@ -89,9 +91,7 @@ class ToolAdmin:
         if scope == "session":
             if not session_id:
                 raise InvalidInput("scope session needs a sessionId.")
-            tree = dict(configuration.session_tree(session_id))
-            _put_lists(tree, self._lists(tree, changes))
-            configuration.set_session(session_id, tree)
+            await self._store_in_session(session_id, changes)
             return
         editors = configuration.editor_tree(scope)
         before, after = _lists_of(editors), self._lists(editors, changes)
@@ -101,6 +101,16 @@ class ToolAdmin:
         await asyncio.to_thread(
             configuration.update_file, scope, lambda tree: _put_lists(tree, self._lists(tree, changes))
         )
+
+    async def _store_in_session(self, session_id: str, changes: Changes) -> None:
+        """Raises: SessionNotFound."""
+        session = await self._engine.sessions.get(session_id)
+        tree: dict[str, Any] = copy.deepcopy(session.settings)
+        _put_lists(tree, self._lists(tree, changes))
+        record = SettingsChanged(tree)
+        session.apply(record)
+        self._engine.sessions.recorder(session_id)(record)
+        self._engine.configuration.set_session(session_id, tree)
 
     async def _write_to_editor(self, scope: FileScope, values: Mapping[str, Any]) -> bool:
         """False when this door keeps no settings, or did not store the first."""

@@ -93,7 +93,7 @@ class Engine:
         )
         self.grants = GrantStore(places)
         self.results = ResultStore(places)
-        self.sessions = Sessions(SessionStore(places))
+        self.sessions = Sessions(SessionStore(places), on_open=self._session_opened)
         self.models = models or Models(environ)
         self.mcp = McpManager(
             self.workspace,
@@ -202,6 +202,12 @@ class Engine:
     def _states_now(self, session_id: str) -> Mapping[str, Decision]:
         self.in_step()
         return self.tools.states(session_id)
+
+    def _session_opened(self, session: Session) -> None:
+        """States that were set for a session hold again when it is resumed."""
+        if session.settings:
+            self.configuration.set_session(session.id, session.settings)
+            self.searcher.refresh()
 
     def server_notices(self) -> list[str]:
         """Broken files, and servers that wait for the person's trust."""

@@ -11,8 +11,9 @@ from caddie.storage.sessions import SessionStore, Summary
 
 
 class Sessions:
-    def __init__(self, store: SessionStore) -> None:
+    def __init__(self, store: SessionStore, *, on_open: Callable[[Session], None] = lambda session: None) -> None:
         self._store = store
+        self._on_open = on_open
         self._open: dict[str, Session] = {}
         self._notices: dict[str, list[str]] = {}
 
@@ -29,6 +30,7 @@ class Sessions:
             if session_id not in self._open:
                 self._open[session_id] = session
                 self._notices[session_id] = notices + self._mend(session)
+                self._on_open(session)
         return self._open[session_id]
 
     def notices(self, session_id: str) -> list[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _QUIET_SECONDS = 0.2  # servers and edits come in bursts
 _MAX_FINDINGS = 200
+_EVERYWHERE = ("user", "editorUser", "environment")  # may mean servers of other folders
 _MAX_SUGGESTIONS = 20  # looking for the nearest name is slow
 _NAMES = (
     *(("tools", name) for name in LISTS), ("search", "exclude"), ("search", "includeForce"),
@@ -97,7 +98,8 @@ def idle_names(layer: Layer, specs: Sequence[ToolSpec], may_come: Callable[[str]
             told += 1
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             message = f"{name!r} matches no tool that is known now{hint}"
-            yield Problem(layer.scope, _dotted(location), message, location, "warning")
+            is_elsewhere = layer.scope in _EVERYWHERE and ("__" in name or "/" in name)
+            yield Problem(layer.scope, _dotted(location), message, location, "notice" if is_elsewhere else "warning")
 
 
 def contradictions(layer: Layer, specs: Sequence[ToolSpec]) -> Iterator[Problem]:

@@ -82,10 +82,12 @@ TOOLS_EXECUTE = _request(
 TOOLS_SET_STATE = _request(
     "caddie/tools/setState", tools.SetStateParams, tools.SetStateResult,
     "Enables, defers, disables or resets tools by name or glob, in a scope.",
+    errors=("session_not_found",),
 )  # fmt: skip
 TOOLS_CYCLE_STATE = _request(
     "caddie/tools/cycleState", tools.CycleStateParams, tools.SetStateResult,
     "Next state of a tool: enabled, disabled, deferred, enabled.",
+    errors=("session_not_found", "tool_not_found"),
 )  # fmt: skip
 TOOLS_EXPLAIN = _request(
     "caddie/tools/explain", tools.ExplainParams, tools.ExplainResult,

@@ -117,6 +117,7 @@ def _smallest_edit(before: str, after: str, width: Callable[[str], int]) -> type
     return types.TextEdit(types.Range(types.Position(start, 0), stop), "".join(new[start : len(new) - end]))
 
 
+_MAX_SAID = 3
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -171,13 +172,18 @@ class EditorDoor(Door):
         for finding in findings:
             if finding.path is not None:
                 by_path.setdefault(finding.path, []).append(self._diagnostic(finding))
-            elif finding.words not in self._said:
-                self._said.add(finding.words)
-                text = f"Caddie: {finding.words}"
-                self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, text))
         self._with_diagnostics = {path for path, found in by_path.items() if found}
         for path, found in by_path.items():
             self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(path.as_uri(), found))
+        texts = [item.words for item in findings if item.path is None and item.severity != "notice"]
+        self._say([text for text in texts if text not in self._said])
+
+    def _say(self, texts: list[str]) -> None:
+        if texts:
+            self._said.update(texts)
+            more = f" And {len(texts) - _MAX_SAID} more; see `caddie doctor`." if len(texts) > _MAX_SAID else ""
+            message = f"Caddie: {'; '.join(texts[:_MAX_SAID])}.{more}"
+            self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
     def _diagnostic(self, finding: Finding) -> types.Diagnostic:
         (line, start), (last, end) = finding.place

@@ -8,7 +8,18 @@ from dataclasses import asdict
 from typing import Any
 
 from caddie.chat.messages import Image, Message, Part, Text, Thinking, ToolAnswer, ToolDefinition, ToolUse, Usage
-from caddie.chat.session import Called, Prefix, Record, Said, StateChanged, Titled, Told, TurnEnded, TurnStarted
+from caddie.chat.session import (
+    Called,
+    Prefix,
+    Record,
+    Said,
+    SettingsChanged,
+    StateChanged,
+    Titled,
+    Told,
+    TurnEnded,
+    TurnStarted,
+)
 from caddie.tools.call import CallUpdate
 from caddie.tools.tool import ImageContent, TextContent
 
@@ -18,7 +29,7 @@ _PARTS: dict[str, type] = {
 _PART_NAMES = {kind: name for name, kind in _PARTS.items()}
 _RECORDS: dict[str, type] = {
     "prefix": Prefix, "turn": TurnStarted, "message": Said, "call": Called, "told": Told,
-    "title": Titled, "state": StateChanged, "end": TurnEnded,
+    "title": Titled, "state": StateChanged, "settings": SettingsChanged, "end": TurnEnded,
 }  # fmt: skip
 _RECORD_NAMES = {kind: name for name, kind in _RECORDS.items()}
 
@@ -50,6 +61,8 @@ def from_line(line: str) -> Record | None:
             return Told(tuple(tree["deferred"]), tuple(tree["enabled"]), tuple(tree["disabled"]), tree["mode"])
         case "state":
             return StateChanged(tree["mode"], tuple(tree["todo"]))
+        case "settings":
+            return SettingsChanged(dict(tree["tree"]))
         case "end":
             return TurnEnded(tree["turn_id"], tree["stop"], Usage(**tree["usage"]))
         case "turn":

@@ -30,8 +30,8 @@ def ambiguous(name: str, specs: Sequence[ToolSpec]) -> str:
 
 def deferred(spec: ToolSpec, source: Source) -> str:
     return (
-        f"{spec.label} is deferred by {source.words}: the model knows its name only. "
-        f"It can be found with ToolSearch and called with {EXECUTE_TOOL}."
+        f"{spec.label} is deferred by {source.words}: the model knows its name only, "
+        f"and calls it with {EXECUTE_TOOL} after a search for its schema."
     )
 
 

@@ -182,3 +182,17 @@ async def test_a_state_set_during_a_turn_reaches_the_next_request_and_moves_no_p
     assert "<enabled-tools>" in news
     assert LOG in news
     assert "disabled by the workspace setting" in one.calls[-1].result
+
+
+async def test_a_state_of_one_session_holds_for_it_alone_and_again_when_it_is_resumed(workspace: Path) -> None:
+    async with desk(workspace, answers=(["Hi."],), tools=TOOLS) as one:
+        session, _ = await one.turn("hi")
+        await one.engine.admin.set_state([("Bash", "disabled")], "session", session)
+        assert states(one)["Bash"] == "enabled"
+    async with desk(workspace, tools=TOOLS) as two:
+        refused = await two.execute("Bash", {"command": "true"}, session)
+        assert "disabled by the session setting tools.disabled" in refused.text
+        await two.engine.admin.set_state([("*", "default")], "session", session)
+    async with desk(workspace, tools=TOOLS) as three:
+        await three.engine.sessions.get(session)
+        assert three.engine.tools.states(session)["Bash"].state == "enabled"
