@@ -78,9 +78,7 @@ class ToolAdmin:
             if await self._write_to_editor(scope, {key: value}):
                 place = f"the editor's {scope} settings"
             else:
-                place = await asyncio.to_thread(
-                    self._engine.configuration.update_file, scope, lambda tree: put(tree, key, value)
-                )
+                place = await self._engine.configuration.update_file(scope, lambda tree: put(tree, key, value))
             await self._engine.apply_settings()
         return place
 
@@ -98,9 +96,7 @@ class ToolAdmin:
         differing = {f"tools.{name}": after[name] or None for name in _STATES if before[name] != after[name]}
         if differing and await self._write_to_editor(scope, differing):
             return
-        await asyncio.to_thread(
-            configuration.update_file, scope, lambda tree: _put_lists(tree, self._lists(tree, changes))
-        )
+        await configuration.update_file(scope, lambda tree: _put_lists(tree, self._lists(tree, changes)))
 
     async def _store_in_session(self, session_id: str, changes: Changes) -> None:
         """Raises: SessionNotFound."""

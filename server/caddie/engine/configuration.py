@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from caddie.layers import Layer, Problem, Resolved, environment_layer, resolve
@@ -48,14 +50,17 @@ class Configuration:
         self._session_trees: dict[str, dict[str, Any]] = {}
         self._resolved: dict[str, Resolved] = {}
         self.workspace_servers = WorkspaceServers({}, (), "")
-        self.files: Mapping[FileScope, SettingsFile] = {}
+        self.files: dict[FileScope, SettingsFile] = {}
         self.reload()
 
     def reload(self) -> None:
         """Read the files again."""
         self._stamps = self._stamps_now()
         self.workspace_servers = read_workspace_servers(self.places.workspace)
-        self.files = read_settings_files(self.places)
+        before, self.files = self.files, read_settings_files(self.places)
+        for scope, file in before.items():
+            if self.files[scope].is_broken:  # half a word is no reason to enable what was disabled
+                self.files[scope] = replace(self.files[scope], layer=file.layer)
         self._changed()
 
     def reload_if_changed(self) -> bool:
@@ -111,10 +116,10 @@ class Configuration:
         origin = next((layer.origin for layer in self._editor_layers if layer.scope == wanted), "the editor's settings")
         self.set_editor_layers([*others, Layer(wanted, tree, origin)])
 
-    def update_file(self, scope: FileScope, change: Callable[[dict[str, Any]], None]) -> str:
-        """Change a scope's file under its lock; its path. Blocks for the disk. Raises: InvalidInput."""
+    async def update_file(self, scope: FileScope, change: Callable[[dict[str, Any]], None]) -> str:
+        """Change a scope's file under its lock; its path. `change` runs in a thread. Raises: InvalidInput."""
         was_trusted = self.is_trusted
-        path = update_settings(self.places, scope, change)
+        path = await asyncio.to_thread(update_settings, self.places, scope, change)
         self.reload()
         if was_trusted and scope == "workspace" and not self.is_trusted:
             self.trust()  # our own write is not a stranger's change

@@ -28,6 +28,11 @@ class SettingsFile:
     layer: Layer
     problems: tuple[Problem, ...]
 
+    @property
+    def is_broken(self) -> bool:
+        """It could not be read, so `layer` says nothing."""
+        return any(not problem.location for problem in self.problems)
+
     def range_of(self, location: tuple[int | str, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
         """Line and column, from 0, of where a problem is to be shown: a key, an item, else the file's first line."""
         try:

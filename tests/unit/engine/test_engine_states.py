@@ -196,3 +196,42 @@ async def test_a_state_of_one_session_holds_for_it_alone_and_again_when_it_is_re
     async with desk(workspace, tools=TOOLS) as three:
         await three.engine.sessions.get(session)
         assert three.engine.tools.states(session)["Bash"].state == "enabled"
+
+
+async def test_a_file_that_is_broken_while_it_is_edited_keeps_what_it_said_before(workspace: Path) -> None:
+    path = workspace / ".caddie" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"tools": {"disabled": ["Bash"]}}')
+    async with desk(workspace, tools=TOOLS) as one:
+        assert states(one)["Bash"] == "disabled"
+        path.write_text('{"tools": {"disabled": ["Bash", ')
+        assert states(one)["Bash"] == "disabled"
+        [finding] = one.engine.check.findings()
+        assert "not valid JSON" in finding.message
+        path.write_text("{}")
+        assert states(one)["Bash"] == "enabled"
+
+
+async def test_a_variable_that_does_not_fit_is_reported_and_the_default_holds(workspace: Path) -> None:
+    environ = {"CADDIE_HINTS_THRESHOLD": "auto:", "TOOL_SEARCH_WEIGHT_TFIDF": "0.5", "CADDIE_SEARCH_LIMIT": "7"}
+    async with desk(workspace, environ=environ) as one:
+        [finding] = one.engine.check.findings()
+        settings = one.engine.configuration.settings
+    assert finding.words == (
+        'environment settings: hints.threshold: expected a valid number; got "auto:"; the value is ignored'
+    )
+    assert (settings.hints.threshold, settings.search.weights.tfidf, settings.search.limit) == (0.15, 0.5, 7)
+
+
+async def test_a_link_to_the_real_file_stays_a_link_and_keeps_its_permissions(workspace: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text('{\r\n\t"model": "m"\r\n}\r\n', newline="")
+    real.chmod(0o640)
+    link = workspace / ".caddie" / "settings.json"
+    link.parent.mkdir()
+    link.symlink_to(real)
+    async with desk(workspace) as one:
+        await one.engine.admin.set_state([("Bash", "disabled")], "workspace")
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert real.read_bytes().startswith(b'{\r\n\t"model": "m",\r\n\t"tools": {\r\n')
