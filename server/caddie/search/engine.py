@@ -160,7 +160,8 @@ class ToolIndex:
             return self._evidence(parsed, matches, scores, best[0]) if best else None
 
     def _parse(self, query: str) -> Query:
-        return parse(query, self._postings.frequency, self._trigrams, self._meanings)
+        share = self._postings.chinese / max(len(self._postings), 1)
+        return parse(query, self._postings.frequency, self._trigrams, self._meanings, share)
 
     def _rank(self, text: str, query: Query, named: Mapping[str, Named], limit: int, hidden: list[int]) -> Ranking:
         matches = gather(self._postings, query)

@@ -10,10 +10,15 @@ from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
 
+from caddie.search.analysis import is_han
 from caddie.search.document import FIELDS, Counts, Document
 from caddie.tools.tool import ToolSpec
 
 _WIDTH = len(FIELDS)
+
+
+def _is_chinese(term: str) -> bool:
+    return len(term) > 1 and is_han(term)
 
 
 class Posting:
@@ -68,6 +73,8 @@ class Postings:
         self.entries: list[ToolSpec | None] = []
         self.lengths = array("d")
         self.revision = 0
+        self.chinese = 0
+        """How many tools hold a Chinese word."""
         self._rows: dict[str, int] = {}
         self._free: list[int] = []
         self._numbers: list[array[int]] = []
@@ -109,6 +116,7 @@ class Postings:
             posting.insert(row, counts, weight)
             numbers.append(posting.number)
             weights.append(weight)
+        self.chinese += any(map(_is_chinese, document.counts))
         self.entries[row] = document.spec
         self._put(row, numbers, weights)
         self._rows[document.spec.name] = row
@@ -119,9 +127,10 @@ class Postings:
         """Returns the terms that no tool holds any more."""
         row = self._rows.pop(name)
         self.entries[row] = None
+        held = [posting for number in self._numbers[row] if (posting := self._numbered[number])]
+        self.chinese -= any(_is_chinese(posting.term) for posting in held)
         gone = []
-        for posting in [self._numbered[number] for number in self._numbers[row]]:
-            assert posting is not None
+        for posting in held:
             posting.remove(row)
             if not posting.rows:
                 del self.terms[posting.term]

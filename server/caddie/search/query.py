@@ -31,12 +31,14 @@ PART_WEIGHT = 0.3
 NUMBER_WEIGHT = 0.5
 """Numbers are arguments more often than they are topics."""
 
-GLOSS_WEIGHT = 1.0
-KNOWN_GLOSS_WEIGHT = 0.3
-"""Of the English meaning when tools hold the Chinese word itself."""
+KNOWN_LOSS = 0.7
+"""What the English meaning of a Chinese word loses when all tools are Chinese and hold the word itself."""
 GLOSS_SINGLE = 0.5
 """A single character means many things."""
+GLOSS_DECAY = 0.9
+"""From one meaning to the next: the dictionary gives the common ones first."""
 GLOSS_LENGTH = 0.5
+"""A meaning of several words counts its words divided by their number to this power."""
 MAX_GLOSSED_WORDS = 32
 MAX_WORD_CHARS = 8
 ARGUMENT_WEIGHT = 0.3
@@ -46,6 +48,13 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 _ARGUMENT = re.compile(r"(?<=[a-z,:] )[A-Z][^\W\d_]+|\b[^\W_]*\d[^\W_]*\b")
 _REQUIRED = re.compile(r"(?<!\S)\+([^\s+]\S*)")
+
+_SOUNDS = str.maketrans(
+    dict(zip("абвгдеёзийклмнопрстуфыэіїє", "abvgdeesiiclmnoprstufieiie", strict=True))
+    | {"ж": "j", "х": "", "ц": "s", "ч": "c", "ш": "s", "щ": "s", "ъ": "", "ь": "", "ю": "iu", "я": "ia"}
+    | {"k": "c", "q": "c", "z": "s", "y": "i", "w": "v", "h": "", "x": "cs"}
+)
+_DOUBLE = re.compile(r"(.)\1")
 
 Frequency = Callable[[str], int]
 
@@ -75,7 +84,8 @@ class Query:
 
 
 class Trigrams:
-    """Known words by their groups of three letters, for words that nobody wrote that way."""
+    """Known words by their groups of three sounds, for words that nobody wrote that way: misspelt ones, and those that
+    another language writes a little differently."""
 
     def __init__(self) -> None:
         self._words: defaultdict[str, set[str]] = defaultdict(set)
@@ -100,7 +110,8 @@ class Trigrams:
             for candidate in self._words.get(gram, ()):
                 shared[candidate] += 1
         least = MIN_TYPO_SIMILARITY * len(grams) / 2
-        likely = (c for c, n in shared.items() if n >= least and c[0] == word[0])
+        first = _sound(word)[:1]
+        likely = (c for c, n in shared.items() if n >= least and _sound(c)[:1] == first)
         rated = ((2 * shared[c] / (len(grams) + len(_grams(c))), c) for c in likely)
         best = sorted((r for r in rated if r[0] >= MIN_TYPO_SIMILARITY), key=lambda r: (-r[0], r[1]))
         return best[:MAX_TYPO_TERMS]
@@ -110,12 +121,25 @@ def _can_be_misspelt(word: str) -> bool:
     return len(word) >= MIN_TYPO_LENGTH and word.isalpha() and ord(word[0]) < 0x530
 
 
+@functools.lru_cache(50_000)
+def _sound(word: str) -> str:
+    """Roughly as it is spoken: "konfiguration" as "configuration", "документ" as "document"."""
+    return _DOUBLE.sub(r"\1", word.replace("ph", "f").translate(_SOUNDS))
+
+
 def _grams(word: str) -> set[str]:
-    padded = f"^{word}$"
+    padded = f"^{_sound(word)}$"
     return {padded[i : i + 3] for i in range(len(padded) - 2)}
 
 
-def parse(text: str, frequency: Frequency, trigrams: Trigrams, meanings: Mapping[str, str] = EMPTY) -> Query:
+def parse(
+    text: str,
+    frequency: Frequency,
+    trigrams: Trigrams,
+    meanings: Mapping[str, str] = EMPTY,
+    chinese_share: float = 0.0,
+) -> Query:
+    """`chinese_share` of the tools are described in Chinese; the more, the less a Chinese word needs translation."""
     text = text[:MAX_QUERY_CHARS]
     required = tuple(_required(text))
     plain = list(terms(_REQUIRED.sub(r" \1", text), join_neighbours=True, stop_words=QUERY_STOP_WORDS))
@@ -137,12 +161,12 @@ def parse(text: str, frequency: Frequency, trigrams: Trigrams, meanings: Mapping
                 found[candidate.text] = QueryTerm(
                     candidate.text, weight, candidate.word, candidate.extra, candidate.unknown
                 )
-    glossed = _glossed(text, found, frequency, meanings) if meanings else ()
+    glossed = _glossed(text, found, frequency, meanings, chinese_share) if meanings else ()
     return Query(tuple(found[text] for text in sorted(found)), required, glossed)
 
 
 def _glossed(
-    text: str, found: dict[str, QueryTerm], frequency: Frequency, meanings: Mapping[str, str]
+    text: str, found: dict[str, QueryTerm], frequency: Frequency, meanings: Mapping[str, str], chinese_share: float
 ) -> tuple[Choices, ...]:
     """The Chinese words of the question in English. What the dictionary knows and the index does not is not missed
     in its Chinese form."""
@@ -151,10 +175,10 @@ def _glossed(
     for word in dict.fromkeys(_dictionary_words(text, meanings)):
         pairs = [word[i : i + 2] for i in range(max(len(word) - 1, 1))]
         strange = sum(not frequency(pair) for pair in pairs) / len(pairs)
-        weight = (GLOSS_WEIGHT * strange + KNOWN_GLOSS_WEIGHT * (1 - strange)) * (
-            1.0 if len(word) > 1 else GLOSS_SINGLE
-        )
-        choices = tuple(filter(None, (_choice(word, gloss, weight, frequency) for gloss in meanings[word].split("\t"))))
+        weight = (1 - KNOWN_LOSS * chinese_share * (1 - strange)) * (1.0 if len(word) > 1 else GLOSS_SINGLE)
+        glosses = enumerate(meanings[word].split("\t"))
+        found_choices = (_choice(word, gloss, weight * GLOSS_DECAY**rank, frequency) for rank, gloss in glosses)
+        choices = tuple(filter(None, found_choices))
         if not choices:
             missed[word] = QueryTerm(word, weight, word, unknown=True)
             continue

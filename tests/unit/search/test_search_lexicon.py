@@ -82,7 +82,7 @@ async def test_chinese_questions_find_english_tools() -> None:
 async def test_of_several_meanings_the_best_one_counts_and_not_their_sum() -> None:
     several = ToolSpec("several", "check inquire consult inquiry query", {})
     index = ToolIndex()
-    index.update(added=[*TOOLS, ToolSpec("query", "Query", {}), several])
+    index.update(added=[*TOOLS, ToolSpec("check", "Check", {}), several])
     async with asyncio.timeout(60):
         await index.warm()
-    assert index.search("查询", 1).hits[0].tool.name == "query"
+    assert index.search("查询", 1).hits[0].tool.name == "check"
