@@ -34,6 +34,13 @@ JSON-RPC 2.0 with `Content-Length` framing, over stdio (`caddie serve`) or TCP o
 used where LSP has a word for the thing; what is Caddie's own is here. Fields are camelCase, absent optional fields are
 left out, and unknown fields in a request are refused. The same contract as JSON Schema: [schema.json](schema.json).
 
+Settings travel by LSP's own words. `initializationOptions` holds `settings` and, where the editor keeps them apart,
+`workspaceSettings`; without `settings` the server asks with `workspace/configuration` for the section `caddie`.
+`workspace/didChangeConfiguration` pushes `{{"caddie": section, "workspaceSettings"?: section}}` or the bare section;
+what is null or another tool's says nothing (then the server asks), and what is wrong is shown and changes nothing.
+What does not fit in a settings file is published as `textDocument/publishDiagnostics` on it. Where the client can
+register them, the server has it watch the settings files; otherwise it looks at them when it uses them.
+
 Every request to the server may be cancelled with `$/cancelRequest` and is always answered. Errors of every request:
 
 | code | `data.kind` | what it means | what a client does |
