@@ -3,7 +3,7 @@
 Two kinds, named by what makes them impossible:
 
 * *talk*: small talk, general knowledge, opinions, and plain questions about code, written for this purpose (no set has
-  any). Asked of catalogues that neither search the web nor run anything: see `TALK_CATALOGUES`.
+  any). Asked of catalogues without a web search: see `TALK_CATALOGUES`.
 * *elsewhere*: public requests of one bench set, asked of the catalogue of another that has no common ground with it:
   see `ELSEWHERE`. `developer` is the git, time, memory and filesystem servers of `livemcp`. A
   question that speaks of the other catalogue's subjects all the same (`SUBJECTS`) is left out.

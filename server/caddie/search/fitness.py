@@ -61,18 +61,20 @@ def weigh(query: Query, matches: Matches, row: int, similarity: float, ranker: K
     rarity, asked = ranker.rarity, ranker.asked(query)
     extra = math.log((max(tools, LEAST_TOOLS) + 1) / (tools + 1))
     # A question of one Han character has nothing heavier than that character.
-    scale = min(max((term.weight for term in query.terms if not term.extra), default=1.0), 1.0)
+    scale = min(max((term.weight for term in query.terms if not term.extra), default=1.0), 1.0) or 1.0
     held: dict[str, float] = {}
-    for term in matches.terms_of(row):
+    terms = matches.terms_of(row)
+    for term in terms:
         held[term.word] = max(held.get(term.word, 0.0), term.weight / scale * (rarity(term.text) + extra) - COMMON)
     fields = matches.words([row])[row]
     naming = {word for field in range(NAMING_FIELDS) for word in fields.get(field, ())}
     unknown = sum(term.weight * rarity(term.text) for term in query.terms if term.unknown)
     unknown = unknown / asked if asked else 1.0
-    return Evidence(similarity, unknown, len(naming), sum(held.values()), _is_complete(query, matches, row))
+    return Evidence(
+        similarity, unknown, len(naming), sum(held.values()), _is_complete(query, {term.text for term in terms})
+    )
 
 
-def _is_complete(query: Query, matches: Matches, row: int) -> bool:
-    held = {term.text for term in matches.terms_of(row)}
+def _is_complete(query: Query, held: set[str]) -> bool:
     plain = all(term.text in held for term in query.terms if not term.extra)
     return plain and all(any(all(term.text in held for term in choice) for choice in word) for word in query.glossed)
