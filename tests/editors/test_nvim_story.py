@@ -128,9 +128,9 @@ def test_a_state_is_changed_in_the_panel_and_says_who_decided(
     screen.wait("✗ git_log")
     screen.wait("workspace   0 /")
     screen.type("?")
-    screen.wait("Decided by the workspace setting")
+    screen.wait("is disabled by the workspace setting")
     screen.type("q")
-    screen.wait_gone("Decided by")
+    screen.wait_gone("is disabled by")
 
 
 def test_servers_of_an_unknown_folder_wait_for_trust(

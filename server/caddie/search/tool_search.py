@@ -39,6 +39,7 @@ SETTLE_SECONDS = 5.0
 
 MAX_SCHEMA_CHARS = 8_000
 MAX_DESCRIPTION_CHARS = 2_000
+MAX_DOUBTFUL = 3
 
 Kind = Literal["select", "discover", "words"]
 
@@ -249,9 +250,9 @@ def _names(text: str) -> list[str]:
 def answer(found: Found) -> str:
     """The text the model gets. Descriptions and schemas are the servers' own words."""
     lines = [_headline(found)]
-    for hit in () if found.nothing_fits else found.hits:
+    for hit in found.hits[:MAX_DOUBTFUL] if found.nothing_fits else found.hits:
         lines += ["", describe(hit.tool)]
-    if found.hits and not found.nothing_fits and found.kind != "discover":
+    if found.hits and found.kind != "discover":
         lines += ["", f'Call one with ExecuteTool: {{"tool_name": "{found.hits[0].tool.name}", "params": {{…}}}}']
     lines += [item.why for item in found.unknown]
     if found.indexing:
@@ -264,11 +265,8 @@ def answer(found: Found) -> str:
 def _headline(found: Found) -> str:
     if not found.hits:
         return "None of these names was found." if found.kind == "select" else f"No tool fits {found.query[:200]!r}."
-    if found.nothing_fits:
-        names = ", ".join(hit.tool.name for hit in found.hits)
-        return (
-            f"No tool fits {found.query[:200]!r}. Only words in common: {names} (select: one to see it all the same)."
-        )
+    if found.nothing_fits:  # a wrong "nothing" would end the matter, so the nearest are shown all the same
+        return f"No tool clearly fits {found.query[:200]!r}. The nearest, which may not be what you need:"
     count = f"Found {len(found.hits)} tool{'s' if len(found.hits) > 1 else ''}"
     if found.total > len(found.hits):
         return f"{count}; {found.total - len(found.hits)} more match less well (search with other words to see them)."
