@@ -95,7 +95,7 @@ def _row(item: Listed) -> str:
 async def _search(args: argparse.Namespace, query: str) -> int:
     async with opened(args.workspace, trust=args.trust, wait=args.wait) as engine:
         await engine.index.warm()  # both rankers, so that the same question gets the same answer every time
-        found = engine.searcher.find(query, limit=getattr(args, "limit", None))
+        found = await engine.searcher.search(query, limit=getattr(args, "limit", None))
         if args.json:
             _json(convert.discovered(found) if found.kind == "discover" else convert.search(found))
         elif getattr(args, "explain", False):

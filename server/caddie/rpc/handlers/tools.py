@@ -29,14 +29,15 @@ def bind_handlers(server: Server, app: App) -> None:
     async def search_tools(params: wire.SearchParams) -> wire.SearchResult:
         engine = await app.engine()
         engine.in_step()
-        found = engine.searcher.find(params.query, limit=params.limit, session_id=params.session_id or "")
+        found = await engine.searcher.search(params.query, limit=params.limit, session_id=params.session_id or "")
         return convert.search(found)
 
     async def discover_tools(params: wire.DiscoverParams) -> wire.DiscoverResult:
         engine = await app.engine()
         engine.in_step()
         query = f"discover:{params.task}"
-        return convert.discovered(engine.searcher.find(query, limit=params.limit, session_id=params.session_id or ""))
+        found = await engine.searcher.search(query, limit=params.limit, session_id=params.session_id or "")
+        return convert.discovered(found)
 
     async def execute_tool(params: wire.ExecuteParams) -> wire.ExecuteResult:
         engine = await app.engine()
