@@ -110,6 +110,12 @@ async def test_d14_a_client_that_goes_away_while_asked_leaves_nothing_hanging(wo
     assert "Traceback" not in log
 
 
+async def test_a_client_that_leaves_at_once_leaves_no_trace(workspace: Path, home: Path) -> None:
+    async with start(program=("-m", "caddie", "serve"), cwd=workspace, env=clean_environment(home)) as client:
+        client.stdin.close()
+        assert await client.end() == (0, "")
+
+
 async def test_a_request_sent_at_once_after_initialize_waits_for_the_engine_and_is_answered(
     workspace: Path, home: Path
 ) -> None:

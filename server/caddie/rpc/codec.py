@@ -7,6 +7,7 @@ user. All of that is mended here, once: every request is answered, custom method
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import json
 import logging
@@ -157,7 +158,8 @@ class Proto(LanguageServerProtocol):
     def _execute_handler(self, msg_id: Any, handler: Any, callback: Any, args: Any = None, kwargs: Any = None) -> None:
         def done(future: Future[Any]) -> None:  # pygls keeps the futures of notifications for ever
             self._request_futures.pop(msg_id, None)
-            callback(future)
+            with contextlib.suppress(asyncio.CancelledError):  # pygls's chains of handlers ask for the result unasked
+                callback(future)
 
         super()._execute_handler(msg_id, handler, done, args, kwargs)
         task = self._request_futures.get(msg_id)
