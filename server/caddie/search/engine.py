@@ -44,6 +44,8 @@ class _Scores:
     """The cosine as it is, or BM25F's strength until there is one."""
     coverage: float
     """Of the tool that covers most of the question."""
+    asked: float
+    """The weight of the whole question."""
     meaning: Any = None
     """The cosine of the semantic ranker, where it was asked."""
 
@@ -189,7 +191,8 @@ class ToolIndex:
         return (BOTH_RANKERS if self._tfidf else KEYWORD_ALONE).fits(evidence)
 
     def _evidence(self, query: Query, matches: Matches, scores: _Scores, row: int) -> Evidence:
-        return weigh(query, matches, row, float(scores.similarity[row]), self._keyword, len(self._postings))
+        similarity = float(scores.similarity[row])
+        return weigh(query, matches, row, similarity, self._keyword.rarity, scores.asked, len(self._postings))
 
     def _means(self, scores: _Scores, row: int) -> bool:
         from caddie.search import semantic  # an adapter; the core can do without it
@@ -239,7 +242,7 @@ class ToolIndex:
         fit = (keyword.strength * similarity) ** 0.5
         fit = fit[merged >= merged.max() - 10**-_DIGITS].max()  # several best ones must not depend on their order
         coverage = float(keyword.coverage.max(initial=0.0))
-        return _Scores(merged * fit, parts[0] * fit, parts[1] * fit, similarity, coverage)
+        return _Scores(merged * fit, parts[0] * fit, parts[1] * fit, similarity, coverage, keyword.asked)
 
     def _best(self, merged: Any, limit: int) -> list[int]:
         """All rows that can be among the first `limit`, in order, those with equal scores at the cut included."""

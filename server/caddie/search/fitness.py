@@ -7,9 +7,9 @@ makes both sets, fits, prints the error rates of each and the lines below.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from caddie.search.keyword import KeywordRanker
 from caddie.search.matches import Matches
 from caddie.search.query import Query
 
@@ -56,9 +56,16 @@ BOTH_RANKERS = Judge((3.57, -7.47, 1.9, 3.55), -3.44)
 KEYWORD_ALONE = Judge((0.72, -1.97, 3.04, 3.78), 2.34)
 
 
-def weigh(query: Query, matches: Matches, row: int, similarity: float, ranker: KeywordRanker, tools: int) -> Evidence:
-    """The evidence for the tool in `row`, one of `tools`."""
-    rarity, asked = ranker.rarity, ranker.asked(query)
+def weigh(
+    query: Query,
+    matches: Matches,
+    row: int,
+    similarity: float,
+    rarity: Callable[[str], float],
+    asked: float,
+    tools: int,
+) -> Evidence:
+    """The evidence for the tool in `row`, one of `tools`; `asked` is the weight of the whole question."""
     extra = math.log((max(tools, LEAST_TOOLS) + 1) / (tools + 1))
     # A question of one Han character has nothing heavier than that character.
     scale = min(max((term.weight for term in query.terms if not term.extra), default=1.0), 1.0) or 1.0

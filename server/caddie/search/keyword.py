@@ -25,11 +25,13 @@ SATURATION = 1.2
 @dataclass(frozen=True, slots=True)
 class KeywordScores:
     """For each row: its score, and how much of the question it answers, both as a share of its words (`coverage`)
-    and with regard to how weighty the places are where the words stand (`strength`); both shares in 0..1."""
+    and with regard to how weighty the places are where the words stand (`strength`); both shares in 0..1. `asked` is
+    the weight of all that the question asks for, found or not."""
 
     score: Floats
     coverage: Floats
     strength: Floats
+    asked: float
 
 
 class KeywordRanker:
@@ -47,11 +49,11 @@ class KeywordRanker:
         rarity = each(matches, [term.weight * self.rarity(term.text) for term in matches.terms])
         idf = each(matches, [term.weight * self._idf(self._postings.frequency(term.text)) for term in matches.terms])
         score, *shares = matches.total(idf * evidence, rarity, rarity * evidence)
-        coverage, strength = np.minimum(np.stack(shares) / (self.asked(query) or 1.0), 1.0)
-        return KeywordScores(score, coverage, strength)
+        asked = self._asked(query)
+        coverage, strength = np.minimum(np.stack(shares) / (asked or 1.0), 1.0)
+        return KeywordScores(score, coverage, strength, asked)
 
-    def asked(self, query: Query) -> float:
-        """The weight of all that the question asks for, found or not."""
+    def _asked(self, query: Query) -> float:
         plain = self._weight(term for term in query.terms if not term.extra)
         return plain + sum(max(map(self._weight, choices)) for choices in query.glossed)
 

@@ -102,7 +102,7 @@ class Trigrams:
 
     def nearest(self, word: str) -> list[tuple[float, str]]:
         """(similarity, known word), most similar first."""
-        if not _can_be_misspelt(word):
+        if not _can_be_misspelt(word) or not self._words:
             return []
         grams = _grams(word)
         shared: defaultdict[str, int] = defaultdict(int)
@@ -150,7 +150,7 @@ def parse(
     counts: defaultdict[str, int] = defaultdict(int)
     for term in plain:
         counts[term.text] += 1
-    for term in plain:
+    for term in dict.fromkeys(plain):  # the same word again has the same candidates
         if len(found) >= MAX_QUERY_TERMS:
             break
         is_argument = term.word in arguments
