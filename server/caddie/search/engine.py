@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from caddie.search.keyword import KeywordRanker, KeywordScores
 from caddie.search.matches import Matches, gather
 from caddie.search.postings import Postings
 from caddie.search.query import Query, Trigrams, parse
+from caddie.search.turnstile import Turnstile
 from caddie.tools.exact import normalise, resolve, spellings
 from caddie.tools.tool import ToolSpec
 
@@ -66,7 +66,7 @@ class ToolIndex:
         aliases: Mapping[str, Sequence[str]] | None = None,
         semantic: SemanticRanker | None = None,
     ) -> None:
-        self._lock = threading.RLock()
+        self._lock = Turnstile()
         self._postings = Postings()
         self._trigrams = Trigrams()
         self._keyword = KeywordRanker(self._postings)
