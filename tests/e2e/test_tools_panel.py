@@ -278,6 +278,7 @@ def test_what_is_read_stays_where_it_is_while_servers_report(start: Open) -> Non
     for _ in range(3):
         panel.screen.send("\x1b[<65;20;8M")  # the wheel, down
     panel.screen.wait_until_gone("Built-in")
+    panel.screen.wait_for("filter", "Esc")  # not in the middle of a frame
     top = panel.screen.text().splitlines()[3]
     for _ in range(25):  # two more seconds of news
         panel.screen.read(0.1)

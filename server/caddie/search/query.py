@@ -18,7 +18,7 @@ from caddie.search.analysis import Term, fold, han_runs, is_han, stem, terms
 from caddie.search.stop_words import QUERY_STOP_WORDS, SMALL_TALK
 
 MAX_QUERY_CHARS = 2_000
-MAX_QUERY_TERMS = 96
+MAX_QUERY_TERMS = 64
 MIN_TYPO_LENGTH = 4
 MIN_TYPO_SIMILARITY = 0.5
 MAX_TYPO_TERMS = 3
@@ -39,7 +39,7 @@ GLOSS_DECAY = 0.9
 """From one meaning to the next: the dictionary gives the common ones first."""
 GLOSS_LENGTH = 0.5
 """A meaning of several words counts its words divided by their number to this power."""
-MAX_GLOSSED_WORDS = 32
+MAX_GLOSSED_WORDS = 24
 MAX_WORD_CHARS = 8
 ARGUMENT_WEIGHT = 0.3
 """Of an unknown word that looks like a name or an identifier: "the weather in Oslo" is about the weather."""
@@ -127,9 +127,10 @@ def _sound(word: str) -> str:
     return _DOUBLE.sub(r"\1", word.replace("ph", "f").translate(_SOUNDS))
 
 
-def _grams(word: str) -> set[str]:
+@functools.lru_cache(50_000)
+def _grams(word: str) -> frozenset[str]:
     padded = f"^{_sound(word)}$"
-    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
 
 
 def parse(
@@ -246,10 +247,15 @@ def _halves(word: str, frequency: Frequency) -> tuple[str, ...]:
     """The two known words that `word` consists of; the split whose rarer half is most common wins."""
     if not _can_be_misspelt(word):
         return ()
-    splits = ((stem(word[:at]), stem(word[at:])) for at in range(MIN_HALF_LENGTH, len(word) - MIN_HALF_LENGTH + 1))
-    rated = [(min(map(frequency, halves)), halves) for halves in splits]
+    rated = [(min(frequency(left), frequency(right)), (left, right)) for left, right in _splits(word)]
     most, halves = max(rated, default=(0, ()))
     return halves if most else ()
+
+
+@functools.lru_cache(20_000)
+def _splits(word: str) -> tuple[tuple[str, str], ...]:
+    places = range(MIN_HALF_LENGTH, len(word) - MIN_HALF_LENGTH + 1)
+    return tuple((stem(word[:at]), stem(word[at:])) for at in places)
 
 
 def _required(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
