@@ -29,7 +29,6 @@ from caddie.chat.events import (
 )
 from caddie.chat.messages import (
     Completed,
-    Image,
     Message,
     ModelRequest,
     Part,
@@ -61,7 +60,7 @@ from caddie.search.prefetch import ToolHint
 from caddie.tools.call import Call, CallUpdate
 from caddie.tools.context import Mode, ToolContext
 from caddie.tools.executor import Executor
-from caddie.tools.tool import ImageContent, ResourceContent, TextContent, ToolResult, ToolSpec
+from caddie.tools.tool import ImageContent, ResourceContent, TextContent, ToolResult, ToolSpec, as_text
 
 logger = logging.getLogger(__name__)
 
@@ -354,7 +353,7 @@ def _for_model(result: ToolResult) -> tuple[TextContent | ImageContent, ...]:
     parts: list[TextContent | ImageContent] = []
     for part in result.content:
         if isinstance(part, ResourceContent):
-            parts.append(TextContent(f"{part.uri}\n{part.text}" if part.text else part.uri))
+            parts.append(TextContent(as_text(part)))
         else:
             parts.append(part)
     if not any(isinstance(part, ImageContent) or part.text.strip() for part in parts):
@@ -365,6 +364,3 @@ def _for_model(result: ToolResult) -> tuple[TextContent | ImageContent, ...]:
 def _without_empty_parts(message: Message) -> Message:
     kept = tuple(part for part in message.parts if not (isinstance(part, Text) and not part.text.strip()))
     return replace(message, parts=kept)
-
-
-__all__ = ["Image", "Outcome", "Toolbox", "Turn", "TurnInput"]

@@ -9,7 +9,6 @@ from typing import Any
 
 from caddie.chat.events import Notice, TextChunk, TurnEvent
 from caddie.cli.opening import opened, put, run, say
-from caddie.engine.door import QuietDoor
 from caddie.engine.engine import Engine
 from caddie.errors import ProviderError, SessionNotFound
 from caddie.rpc import convert
@@ -30,10 +29,7 @@ def rules_of(args: argparse.Namespace) -> dict[str, Any]:
 
 async def _ask(args: argparse.Namespace) -> int:
     message = sys.stdin.read() if args.message == "-" else args.message
-    door = QuietDoor(workspace_trusted=True if args.trust else None)
-    async with opened(
-        args.workspace, trust=args.trust, wait=args.wait, door=door, session=rules_of(args), warm=True
-    ) as engine:
+    async with opened(args.workspace, trust=args.trust, wait=args.wait, session=rules_of(args), warm=True) as engine:
         report = _Report(args.json)
         if missing := _missing_servers(engine, args.require):
             return report.end(MISSING_SERVER, missing)

@@ -54,7 +54,7 @@ class ToolResult:
     @property
     def text(self) -> str:
         """All text parts, joined by blank lines; images appear as `[image/png]`."""
-        return "\n\n".join(_as_text(part) for part in self.content)
+        return "\n\n".join(as_text(part) for part in self.content)
 
 
 def text_result(text: str, *, structured: Mapping[str, Any] | None = None) -> ToolResult:
@@ -65,7 +65,7 @@ def error_result(text: str) -> ToolResult:
     return ToolResult((TextContent(text),), is_error=True)
 
 
-def _as_text(part: Content) -> str:
+def as_text(part: Content) -> str:
     match part:
         case TextContent(text):
             return text
