@@ -10,6 +10,9 @@
     ├── ProviderError               the language model's side
     │   ├── ProviderAuth            missing or refused key
     │   ├── ProviderRejected        a 4xx that trying again does not mend
+    │   │   ├── DeferralRejected    the provider does not know its own deferred tools here
+    │   │   ├── ToolRejected        one tool's definition is at fault; `tool` names it
+    │   │   └── ThinkingRejected    earlier reasoning is not taken back
     │   ├── ProviderBusy            rate limit, overload, 5xx: may be tried again
     │   ├── ProviderUnreachable     no connection, or silence
     │   ├── ContextOverflow         the conversation is longer than the model reads
@@ -94,6 +97,24 @@ class ProviderAuth(ProviderError):
 
 class ProviderRejected(ProviderError):
     kind = "provider_rejected"
+
+
+class DeferralRejected(ProviderRejected):
+    pass
+
+
+class ToolRejected(ProviderRejected):
+    """`tool` is its name on the wire."""
+
+    def __init__(
+        self, message: str, *, tool: str, status: int | None = None, retry_after: float | None = None, **data: object
+    ) -> None:
+        super().__init__(message, status=status, retry_after=retry_after, tool=tool, **data)
+        self.tool = tool
+
+
+class ThinkingRejected(ProviderRejected):
+    pass
 
 
 class ProviderBusy(ProviderError):

@@ -11,9 +11,17 @@ from caddie.tools.tool import ImageContent, TextContent
 StopReason = Literal["end_turn", "tool_use", "max_tokens", "refusal", "context_overflow", "other"]
 
 
+Deferral = Literal["off", "bridge", "stub", "native"]
+"""How deferred tools reach the model: all sent whole; by name over ToolSearch and ExecuteTool; as stub entries; by the
+provider's own mechanism."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
+    """`opaque` is what the provider put beside the text (a signature, an item id), sent back exactly as it came."""
+
     text: str
+    opaque: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +40,51 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """`arguments` is None when the model's JSON did not parse; `raw` then holds what it sent."""
+    """`arguments` is None when the model's JSON did not parse; `raw` then holds what it sent. `opaque` as in Text."""
 
     id: str
     name: str
     arguments: dict[str, Any] | None
     raw: str = ""
+    opaque: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as it stands in a request."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
+    """`found` holds the tools that a search found, for providers that load tools themselves; `note` is then what the
+    search said beside them. `content` says all of it in words, for every other provider."""
+
     tool_use_id: str
     name: str
     content: tuple[TextContent | ImageContent, ...]
     is_error: bool = False
+    found: tuple[ToolDefinition, ...] = ()
+    note: str = ""
 
 
-Part = Text | Thinking | Image | ToolUse | ToolAnswer
+@dataclass(frozen=True, slots=True)
+class ToolsAdded:
+    """Tools that became callable after the prefix was built; `text` says so to providers without late tools."""
+
+    tools: tuple[ToolDefinition, ...]
+    text: str
+
+
+Part = Text | Thinking | Image | ToolUse | ToolAnswer | ToolsAdded
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A user message holds Text, Image and ToolAnswer (answers first); an assistant message the other parts."""
+    """A user message holds Text, Image, ToolsAdded and ToolAnswer (answers first); an assistant message the others."""
 
     role: Literal["user", "assistant"]
     parts: tuple[Part, ...]
@@ -80,17 +111,11 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolDefinition:
-    """A tool as it stands in a request."""
-
-    name: str
-    description: str
-    input_schema: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """`system` and `tools` are the session's prefix: the same objects in every request of a session."""
+    """`system`, `tools` and `deferred` are the session's prefix: the same objects in every request of a session.
+
+    `deferred` is filled when `deferral` is `native`: the deferred tools as they were when the session began, whole.
+    """
 
     model: str
     system: str
@@ -98,6 +123,8 @@ class ModelRequest:
     messages: tuple[Message, ...]
     session_id: str
     max_output_tokens: int = 16_000
+    deferral: Deferral = "bridge"
+    deferred: tuple[ToolDefinition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +152,8 @@ class Completed:
     message: Message
     stop_reason: StopReason
     usage: Usage
+    cache_miss: str = ""
+    """Why the provider says it could not read the prompt from its cache; empty where it says nothing."""
 
 
 StreamEvent = TextDelta | ThinkingDelta | ToolUseStarted | Completed

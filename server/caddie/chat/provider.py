@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from caddie.chat.messages import ModelRequest, StreamEvent
+
+NativeDeferral = Literal["", "tool_reference", "tool_search"]
+LateTools = Literal["", "inline_tools", "additional_tools"]
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model can do at this address, by the provider table. Empty: what every model can (the bridge)."""
+
+    deferral: NativeDeferral = ""
+    late_tools: LateTools = ""
+    why: str = ""
+    """For the person: why there is a native deferral, or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model that the provider lists. `context` and `output` are limits in tokens, where it tells them."""
+
+    id: str
+    label: str = ""
+    context: int | None = None
+    output: int | None = None
 
 
 class Provider(Protocol):
@@ -22,6 +46,16 @@ class Provider(Protocol):
 
     @property
     def default_model(self) -> str: ...
+
+    def capabilities(self, model: str) -> Capabilities: ...
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """Chat models, the provider's order. Raises: ProviderError."""
+        ...
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        """Tokens of the request as the provider counts them; None where it does not count. Raises: ProviderError."""
+        ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Raises: ProviderError and its children; StreamTruncated when the API's own terminal event is missing."""

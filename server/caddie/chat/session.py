@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from caddie.chat.messages import Message, Part, Text, Thinking, ToolAnswer, ToolDefinition, Usage
+from caddie.chat.messages import Deferral, Message, Part, Text, Thinking, ToolAnswer, ToolDefinition, Usage
 from caddie.tools.call import CallUpdate
 from caddie.tools.context import SessionState
 from caddie.tools.tool import TextContent
@@ -21,12 +21,15 @@ NO_ANSWER = "[No answer was received.]"
 @dataclass(frozen=True, slots=True)
 class Prefix:
     """What every request of the session begins with. Built when the first one leaves, and anew for another model,
-    whose cache begins anew anyway; `model` is "provider/model"."""
+    whose cache begins anew anyway; `model` is "provider/model". `loadable` holds the deferred tools whole, where the
+    provider loads them itself."""
 
     system: str
     tools: tuple[ToolDefinition, ...]
     deferred: tuple[str, ...]
     model: str = ""
+    deferral: Deferral = "bridge"
+    loadable: tuple[ToolDefinition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,12 @@ from caddie.chat.messages import (
     Thinking,
     ToolAnswer,
     ToolDefinition,
+    ToolsAdded,
     ToolUse,
 )
+from caddie.chat.provider import Capabilities, ModelInfo
 from caddie.providers.anthropic_stream import AnthropicDecoder
+from caddie.providers.capabilities import capabilities_of
 from caddie.providers.faults import Service, fault_of_response
 from caddie.providers.history import IMAGE_TYPES, fit, readable, wire_id, wire_name
 from caddie.providers.http import Endpoint, decode, host_of, is_event_stream, join, read_json, shown
@@ -55,7 +58,8 @@ class Anthropic:
         url = join(base_url, prefix="/v1", path="/messages")
         if not url.path.endswith("/v1/messages"):
             url = join(base_url, prefix="", path="/v1/messages")
-        self._official = host_of(base_url) == "api.anthropic.com"
+        self._host = host_of(base_url)
+        self._official = self._host == "api.anthropic.com"
         self._endpoint = Endpoint(
             client,
             service=Service("Anthropic", shown(base_url), api_key, key_name),
@@ -65,10 +69,19 @@ class Anthropic:
         )
         self._tools = Rendered(_tools)
 
+    def capabilities(self, model: str) -> Capabilities:
+        return capabilities_of("tool_reference", self._host, model)
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        return ()
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        return None
+
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         tools, renamed = self._tools.of(request.tools)
         body = _body(request, tools, renamed, thinking=self._official and _thinks(request.model))
-        async with self._endpoint.post(body) as response:
+        async with self._endpoint.post(body, tools=[tool["name"] for tool in tools]) as response:
             if not is_event_stream(response):
                 raise await self._not_a_stream(response)
             async for event in decode(response, AnthropicDecoder(self._endpoint, renamed)):
@@ -129,7 +142,7 @@ def _content(message: Message, renamed: Renamed) -> list[dict[str, Any]]:
 
 def _block(part: Part, renamed: Renamed) -> dict[str, Any] | None:
     match part:
-        case Text(text):
+        case Text(text) | ToolsAdded(_, text):
             return {"type": "text", "text": text}
         case Thinking(_, opaque):
             # Another provider's reasoning has no signature that this one would take.

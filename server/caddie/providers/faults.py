@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from caddie.errors import ContextOverflow, ProviderAuth, ProviderBusy, ProviderError, ProviderRejected
+from caddie.errors import (
+    ContextOverflow,
+    DeferralRejected,
+    ProviderAuth,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejected,
+    ThinkingRejected,
+    ToolRejected,
+)
 
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size_error|prompt is too long|exceed context limit"
@@ -21,6 +30,19 @@ _OVERFLOW = re.compile(
 )
 _SPENT = re.compile(r"insufficient_quota|enforced_spend_limit_reached|billing_hard_limit_reached|PerDay\b")
 _BAD_KEY = re.compile(r"API_KEY_INVALID|invalid_api_key|API key not valid", re.IGNORECASE)
+_DEFERRAL = re.compile(
+    r"defer_loading|tool_reference|tool reference|tool_search|tool_addition|additional_tools|inline-tools"
+    r"|tool definitions/code execution functions",
+    re.IGNORECASE,
+)
+_THINKING = re.compile(
+    r"thinking.blocks?.*cannot be modified|signature in thinking.block|thought.signature"
+    r"|item with id 'rs_|of type 'reasoning' was provided without|without its required 'reasoning' item"
+    r"|encrypted.content",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOOL_AT = re.compile(r"function_?declarations\[(\d+)\]|\btools(?:\.|\[)(\d+)", re.IGNORECASE)
+_TOOL_NAMED = re.compile(r"\b(?:function|tool) ['\"`]([A-Za-z0-9_.:-]{1,128})['\"`]", re.IGNORECASE)
 _KEY_SHAPE = re.compile(r"\b(?:sk-|xai-|gsk_|AIza)[A-Za-z0-9_*.\-]{6,}")
 _BUSY = frozenset({408, 409, 429})
 _NEVER_MENDS = frozenset({501, 505})
@@ -90,7 +112,8 @@ def fault_of_event(payload: object) -> Fault:
     )
 
 
-def error_of(fault: Fault, service: Service) -> ProviderError:
+def error_of(fault: Fault, service: Service, tools: Sequence[str] = ()) -> ProviderError:
+    """`tools` are the names of the request's tools in their order: an API often names only the place of a bad one."""
     said = service.redact(fault.message)[:_SHOWN].strip()
     told = f"{fault.marks} {fault.message}"
     details: dict[str, Any] = {"status": fault.status, "request_id": service.redact(fault.request_id)}
@@ -114,9 +137,27 @@ def error_of(fault: Fault, service: Service) -> ProviderError:
             retry_after=fault.retry_after,
             **details,
         )
-    return ProviderRejected(
-        f"{service.name} rejected the request (HTTP {fault.status}): {said}{_hint(fault, service)}", **details
-    )
+    text = f"{service.name} rejected the request (HTTP {fault.status}): {said}{_hint(fault, service)}"
+    if fault.status in (400, 422):
+        if _DEFERRAL.search(told):
+            return DeferralRejected(text, **details)
+        if _THINKING.search(told):
+            return ThinkingRejected(text, **details)
+        if tool := _tool_at_fault(told, tools):
+            return ToolRejected(text, tool=tool, **details)
+    return ProviderRejected(text, **details)
+
+
+def _tool_at_fault(told: str, tools: Sequence[str]) -> str:
+    """The tool that an error names by its place in the request or by its name; empty when it names none."""
+    if (named := _TOOL_NAMED.search(told)) and named[1] in tools:
+        return named[1]
+    for place in _TOOL_AT.finditer(told):
+        index = int(place[1] or place[2])
+        inner = "declarations" in told.lower()  # Gemini: `tools[0]` is the list, the declaration's index is the tool's
+        if index < len(tools) and (place[1] or not inner):
+            return tools[index]
+    return ""
 
 
 def message_of(parsed: object) -> str:

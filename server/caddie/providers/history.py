@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-from caddie.chat.messages import Message, Part, Text, ToolAnswer, ToolUse
+from caddie.chat.messages import Message, Part, Text, ToolAnswer, ToolsAdded, ToolUse
 from caddie.tools.tool import ImageContent, TextContent
 
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -15,14 +15,15 @@ _NO_OUTPUT = "(no output)"
 _WIRE = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def fit(messages: Iterable[Message]) -> list[Message]:
+def fit(messages: Iterable[Message], *, late_tools: bool = False) -> list[Message]:
     """Roles alternate, nothing is empty, every call has its answer in the next message and answers come first.
 
-    A message depends on its neighbours only, so a longer conversation begins with the same bytes.
+    A message depends on its neighbours only, so a longer conversation begins with the same bytes. Without `late_tools`,
+    tools that were added late are told in words.
     """
     fitted: list[Message] = []
     for message in messages:
-        parts = tuple(part for part in message.parts if not (isinstance(part, Text) and not part.text.strip()))
+        parts = tuple(part for part in _told(message.parts, late_tools) if not _is_empty(part))
         if not parts:
             continue
         if fitted and fitted[-1].role == message.role:
@@ -30,6 +31,14 @@ def fit(messages: Iterable[Message]) -> list[Message]:
         else:
             fitted.append(Message(message.role, parts))
     return list(_answer_all(fitted))
+
+
+def _told(parts: Iterable[Part], late_tools: bool) -> Iterable[Part]:
+    return parts if late_tools else (Text(part.text) if isinstance(part, ToolsAdded) else part for part in parts)
+
+
+def _is_empty(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text.strip() and not part.opaque
 
 
 def _answer_all(messages: list[Message]) -> Iterable[Message]:

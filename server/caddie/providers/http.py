@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -63,19 +63,25 @@ class Endpoint:
         self._idle = idle_timeout
 
     @asynccontextmanager
-    async def post(self, body: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
-        """A successful response, not yet read.
+    async def post(
+        self, body: Mapping[str, Any], *, tools: Sequence[str] = (), headers: Mapping[str, str] | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        """A successful response, not yet read. `tools` are the names of the body's tools, in their order.
 
         Raises: ProviderError.
         """
         begun = False
         try:
             async with self._client.stream(
-                "POST", self._url, content=encode(body), headers=self._headers, timeout=self._timeout
+                "POST",
+                self._url,
+                content=encode(body),
+                headers={**self._headers, **(headers or {})},
+                timeout=self._timeout,
             ) as response:
                 begun = response.is_success
                 if not begun:
-                    raise error_of(await _fault(response), self.service)
+                    raise error_of(await _fault(response), self.service, tools)
                 yield response
         except httpx.HTTPError as error:
             raise self._translate(error, begun) from error

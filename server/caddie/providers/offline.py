@@ -17,6 +17,7 @@ from caddie.chat.messages import (
     ToolUseStarted,
     Usage,
 )
+from caddie.chat.provider import Capabilities, ModelInfo
 from caddie.providers.planning.plan import Call, plan
 
 _CHUNK = 400
@@ -32,6 +33,15 @@ class Offline:
     @property
     def default_model(self) -> str:
         return "no language model"
+
+    def capabilities(self, model: str) -> Capabilities:
+        return Capabilities(why="there is no language model")
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        return ()
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        return None
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         step = plan(request)

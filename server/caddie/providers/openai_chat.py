@@ -26,6 +26,7 @@ from caddie.chat.messages import (
     ToolDefinition,
     ToolUse,
 )
+from caddie.chat.provider import Capabilities, ModelInfo
 from caddie.errors import ProviderError, ProviderRejected
 from caddie.providers.faults import Service, fault_of_response
 from caddie.providers.history import IMAGE_TYPES, fit, readable, wire_id, wire_name
@@ -80,6 +81,15 @@ class OpenAIChat:
         )
         self._tools = Rendered(self._render_tools)
 
+    def capabilities(self, model: str) -> Capabilities:
+        return Capabilities(why="Chat Completions has no deferred tools of its own")
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        return ()
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        return None
+
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         if not request.model:
             raise ProviderRejected(f"No model is named for {self._endpoint.service.address}; set caddie.model.")
@@ -100,7 +110,9 @@ class OpenAIChat:
         """The response, after at most one more try for each thing that this server turns out not to know."""
         while True:
             try:
-                return await stack.enter_async_context(self._endpoint.post(self._body(request)))
+                return await stack.enter_async_context(
+                    self._endpoint.post(self._body(request), tools=[t.name for t in request.tools])
+                )
             except ProviderError as error:
                 conceded = concede(self._manners, error.message) if _refused(error) else None
                 if conceded is None:

@@ -18,6 +18,7 @@ from caddie.chat.messages import (
     ToolUse,
     Usage,
 )
+from caddie.chat.provider import Capabilities, ModelInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,19 @@ class Scripted:
     name = "scripted"
     default_model = "scripted"
 
-    def __init__(self, *answers: Iterable[Step]) -> None:
+    def __init__(self, *answers: Iterable[Step], can: Capabilities = Capabilities()) -> None:  # noqa: B008  # frozen
+        self.can = can
         self._answers = [tuple(answer) for answer in answers]
         self.requests: list[ModelRequest] = []
+
+    def capabilities(self, model: str) -> Capabilities:
+        return self.can
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        return (ModelInfo("scripted"),)
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        return None
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         self.requests.append(request)

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from caddie.chat.messages import Image, Message, Part, Text, Thinking, ToolAnswer, ToolDefinition, ToolUse, Usage
+from caddie.chat.messages import (
+    Image,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolAnswer,
+    ToolDefinition,
+    ToolsAdded,
+    ToolUse,
+    Usage,
+)
 from caddie.chat.session import (
     Called,
     Prefix,
@@ -25,6 +36,7 @@ from caddie.tools.tool import ImageContent, TextContent
 
 _PARTS: dict[str, type] = {
     "text": Text, "thinking": Thinking, "image": Image, "toolUse": ToolUse, "toolAnswer": ToolAnswer,
+    "toolsAdded": ToolsAdded,
 }  # fmt: skip
 _PART_NAMES = {kind: name for name, kind in _PARTS.items()}
 _RECORDS: dict[str, type] = {
@@ -50,8 +62,14 @@ def from_line(line: str) -> Record | None:
     tree = json.loads(line)
     match tree.pop("type"):
         case "prefix":
-            tools = tuple(ToolDefinition(**tool) for tool in tree["tools"])
-            return Prefix(tree["system"], tools, tuple(tree["deferred"]), tree.get("model", ""))
+            return Prefix(
+                tree["system"],
+                _definitions(tree["tools"]),
+                tuple(tree["deferred"]),
+                tree.get("model", ""),
+                tree.get("deferral", "bridge"),
+                _definitions(tree.get("loadable", ())),
+            )
         case "message":
             message = tree["message"]
             return Said(tree["turn_id"], Message(message["role"], tuple(map(_part, message["parts"]))))
@@ -87,8 +105,15 @@ def _part(tree: Mapping[str, Any]) -> Part:
     kind = _PARTS[fields.pop("type")]
     if kind is ToolAnswer:
         fields["content"] = tuple(_content(item) for item in fields["content"])
+        fields["found"] = _definitions(fields.get("found", ()))
+    elif kind is ToolsAdded:
+        fields["tools"] = _definitions(fields["tools"])
     part: Part = kind(**fields)
     return part
+
+
+def _definitions(trees: Iterable[Mapping[str, Any]]) -> tuple[ToolDefinition, ...]:
+    return tuple(ToolDefinition(**tree) for tree in trees)
 
 
 def _content(tree: Mapping[str, Any]) -> TextContent | ImageContent:
