@@ -39,8 +39,7 @@ def configuration() -> list[Schema]:
 
 def render_configuration() -> str:
     """A file for those who merge it themselves."""
-    restricted = [f"caddie.{path}" for path in RESTRICTED]
-    return _text({"$comment": GENERATED, "restrictedConfigurations": restricted, "configuration": configuration()})
+    return _text({"$comment": GENERATED, "restrictedConfigurations": _restricted(), "configuration": configuration()})
 
 
 def words(language: str) -> dict[str, str]:
@@ -66,8 +65,19 @@ def render_words(language: str, existing: str | None) -> str:
 def render_package(existing: str) -> str:
     """`package.json` with our part renewed; the rest is written by hand."""
     tree = _object(existing)
-    tree.setdefault("contributes", {})["configuration"] = configuration()
+    contributes = tree.setdefault("contributes", {})
+    ours = configuration()
+    titles = {section["title"] for section in ours}
+    others = [section for section in contributes.get("configuration", []) if section["title"] not in titles]
+    contributes["configuration"] = [*ours, *others]
+    untrusted = tree.get("capabilities", {}).get("untrustedWorkspaces")
+    if isinstance(untrusted, dict):
+        untrusted["restrictedConfigurations"] = _restricted()
     return _text(tree)
+
+
+def _restricted() -> list[str]:
+    return [f"caddie.{path}" for path in RESTRICTED]
 
 
 def _property(leaf: Leaf, order: int) -> Schema:

@@ -1,0 +1,262 @@
+/** How does the extension talk with the server, and what happens when the server dies? */
+import * as vscode from 'vscode';
+import {
+  type CloseHandlerResult,
+  CloseAction,
+  type ErrorHandlerResult,
+  ErrorAction,
+  LanguageClient,
+  type LanguageClientOptions,
+  type NotificationType,
+  type RequestType,
+  ResponseError,
+  State,
+  type ServerOptions,
+} from 'vscode-languageclient/node';
+import { Backoff } from './server/backoff';
+import { asPlainSettings, type EditorSettings } from './settings';
+
+export type ClientState = 'stopped' | 'starting' | 'ready' | 'failed';
+
+/** The command that runs the server. */
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+export interface Host {
+  /** Throws an Error whose message says what the person can do. */
+  findServer(token: vscode.CancellationToken): Promise<ServerCommand>;
+  readSettings(): EditorSettings;
+  readonly output: vscode.LogOutputChannel;
+}
+
+type Handler = (client: LanguageClient) => vscode.Disposable;
+
+const NEVER = new vscode.CancellationTokenSource().token;
+
+/** One connection at a time. Handlers are registered once and hold over restarts. */
+export class CaddieClient implements vscode.Disposable {
+  private client?: LanguageClient;
+  private current: ClientState = 'stopped';
+  private why = '';
+  private starting?: Promise<void>;
+  private retry?: NodeJS.Timeout;
+  private generation = 0;
+  private readonly backoff = new Backoff();
+  private readonly handlers = new Map<Handler, vscode.Disposable | undefined>();
+  private readonly changed = new vscode.EventEmitter<ClientState>();
+  readonly onDidChangeState = this.changed.event;
+
+  constructor(private readonly host: Host) {}
+
+  get state(): ClientState {
+    return this.current;
+  }
+
+  /** Why it is in state `failed` or `starting`, in one sentence for the person. */
+  get problem(): string {
+    return this.why;
+  }
+
+  /** Resolves when it is ready; refuses with the reason. */
+  async start(): Promise<void> {
+    if (this.current === 'ready') return;
+    clearTimeout(this.retry);
+    this.starting ??= this.startOnce().finally(() => (this.starting = undefined));
+    return this.starting;
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.retry);
+    this.generation += 1;
+    await this.letGo();
+    this.become('stopped');
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.starting?.catch(() => undefined);
+    this.backoff.reset();
+    await this.start();
+  }
+
+  async request<P extends object, R>(
+    type: RequestType<P, R, void>,
+    params: P,
+    token: vscode.CancellationToken = NEVER,
+  ): Promise<R> {
+    await this.start();
+    if (!this.client) throw new Error(this.why || vscode.l10n.t('Caddie’s server does not run.'));
+    return this.client.sendRequest<R>(type.method, params, token);
+  }
+
+  /** Says something if the server runs; never starts it. */
+  notify<P extends object>(type: NotificationType<P>, params: P): void {
+    if (this.current !== 'ready' || !this.client) return;
+    this.client.sendNotification(type.method, params).catch((error: unknown) => {
+      this.host.output.warn(`${type.method} was not sent: ${messageOf(error)}`);
+    });
+  }
+
+  onEvent<P extends object>(type: NotificationType<P>, listen: (params: P) => void): vscode.Disposable {
+    return this.register((client) => client.onNotification(type.method, listen));
+  }
+
+  /** Answers a request of the server. */
+  onRequest<P extends object, R extends object>(
+    type: RequestType<P, R, void>,
+    answer: (params: P, token: vscode.CancellationToken) => Promise<R>,
+  ): vscode.Disposable {
+    return this.register((client) =>
+      client.onRequest(type.method, async (params: P, token: vscode.CancellationToken) => {
+        try {
+          return await answer(params, token);
+        } catch (error) {
+          if (error instanceof vscode.CancellationError) return new ResponseError(-32800, 'cancelled');
+          this.host.output.error(`${type.method}: ${messageOf(error)}`);
+          return new ResponseError(-32803, messageOf(error));
+        }
+      }),
+    );
+  }
+
+  /** Tells the server what stands in the editor's settings now. */
+  sendSettings(): void {
+    if (this.current !== 'ready' || !this.client) return;
+    const settings = asPlainSettings(this.host.readSettings());
+    const sent = this.client.sendNotification('workspace/didChangeConfiguration', {
+      settings: { caddie: settings.user, workspaceSettings: settings.workspace },
+    });
+    sent.catch((error: unknown) => this.host.output.warn(`settings were not sent: ${messageOf(error)}`));
+  }
+
+  dispose(): void {
+    clearTimeout(this.retry);
+    this.changed.dispose();
+    void this.letGo();
+  }
+
+  private register(handler: Handler): vscode.Disposable {
+    this.handlers.set(handler, this.client && handler(this.client));
+    return new vscode.Disposable(() => {
+      this.handlers.get(handler)?.dispose();
+      this.handlers.delete(handler);
+    });
+  }
+
+  private async startOnce(): Promise<void> {
+    const generation = ++this.generation;
+    this.become('starting', this.why);
+    try {
+      const source = new vscode.CancellationTokenSource();
+      const server = await this.host.findServer(source.token);
+      if (generation !== this.generation) return;
+      this.host.output.info(`starting ${[server.command, ...server.args].join(' ')}`);
+      const client = new LanguageClient('caddie', 'Caddie', serverOptions(server), this.options(generation));
+      client.registerFeature({
+        fillClientCapabilities: (capabilities) => {
+          capabilities.experimental = { ...(capabilities.experimental as object | undefined), caddie: CAPABILITIES };
+        },
+        initialize: () => undefined,
+        getState: () => ({ kind: 'static' }),
+        clear: () => undefined,
+      });
+      this.client = client;
+      for (const handler of this.handlers.keys()) this.handlers.set(handler, handler(client));
+      await client.start();
+      this.backoff.started();
+      if (generation === this.generation) this.become('ready');
+    } catch (error) {
+      if (generation === this.generation) {
+        await this.letGo();
+        this.fail(messageOf(error));
+      }
+      throw error instanceof Error ? error : new Error(messageOf(error));
+    }
+  }
+
+  private options(generation: number): LanguageClientOptions {
+    const settings = asPlainSettings(this.host.readSettings());
+    return {
+      documentSelector: [{ scheme: 'file' }, { scheme: 'untitled' }, { scheme: 'vscode-notebook-cell' }],
+      outputChannel: this.host.output,
+      initializationOptions: {
+        settings: settings.user,
+        workspaceSettings: settings.workspace,
+        workspaceTrusted: vscode.workspace.isTrusted,
+      },
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: (): ErrorHandlerResult => ({ action: ErrorAction.Continue, handled: true }),
+        closed: (): CloseHandlerResult => {
+          if (generation === this.generation) this.died();
+          return { action: CloseAction.DoNotRestart, handled: true };
+        },
+      },
+      middleware: {
+        workspace: {
+          // The editor's own push would carry defaults as if the person had set them.
+          didChangeConfiguration: async () => this.sendSettings(),
+          configuration: (params) => {
+            const now = asPlainSettings(this.host.readSettings());
+            return params.items.map((item) => (item.section === 'caddie' ? now.user : null));
+          },
+        },
+      },
+    };
+  }
+
+  private died(): void {
+    if (this.current !== 'ready') return;
+    void this.letGo();
+    const wait = this.backoff.next();
+    const why = vscode.l10n.t('Caddie’s server stopped unexpectedly.');
+    if (wait === undefined) {
+      this.fail(vscode.l10n.t('{0} It was restarted {1} times; it stays stopped now.', why, this.backoff.tries));
+      return;
+    }
+    this.host.output.warn(`the server ended; starting it again in ${wait} ms`);
+    this.become('starting', why);
+    this.retry = setTimeout(() => {
+      this.start().catch(() => undefined);
+    }, wait);
+  }
+
+  private fail(why: string): void {
+    this.host.output.error(why);
+    this.become('failed', why);
+  }
+
+  private become(state: ClientState, why = ''): void {
+    this.current = state;
+    this.why = why;
+    this.changed.fire(state);
+  }
+
+  private async letGo(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    for (const handler of this.handlers.keys()) this.handlers.set(handler, undefined);
+    if (!client) return;
+    try {
+      if (client.state === State.Running) await client.stop(3000);
+      await client.dispose();
+    } catch (error) {
+      this.host.output.debug(`while stopping: ${messageOf(error)}`);
+    }
+  }
+}
+
+const CAPABILITIES = { permission: true, question: true, settingsWrite: true, editorQuery: true, diff: true };
+
+function serverOptions(server: ServerCommand): ServerOptions {
+  const options = { env: server.env, cwd: server.cwd };
+  return { command: server.command, args: [...server.args], options };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
