@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from caddie.settings import Settings
+from caddie.tools.changes import Changes, NoChanges
 from caddie.tools.tool import Preview
 
 Mode = Literal["agent", "plan"]
@@ -148,7 +149,8 @@ class Inspector(Protocol):
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """`progress` shows a short text (or streamed output) beside the running call; it may be called often.
-    `spill` stores a text that is too long for the conversation and returns where."""
+    `spill` stores a text that is too long for the conversation and returns where. `changes` is told what happens to
+    files."""
 
     workspace: Path
     settings: Settings
@@ -159,3 +161,4 @@ class ToolContext:
     spill: Callable[[str], Path]
     resources: Resources
     inspector: Inspector
+    changes: Changes = field(default_factory=NoChanges)

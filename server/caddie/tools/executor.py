@@ -108,7 +108,8 @@ class Executor:
         run.params = checked.arguments
         await self._permit(tool, checked.arguments, context, run)
         run.report("running")
-        result = await tool.run(checked.arguments, replace(context, progress=run.progress))
+        async with context.changes.watching(tool):
+            result = await tool.run(checked.arguments, replace(context, progress=run.progress))
         result = capped(_with_notes(result, checked.notes), context.spill)
         return run.end("failed" if result.is_error else "done", result)
 
