@@ -27,6 +27,7 @@ from caddie.providers.capabilities import capabilities_of
 from caddie.providers.faults import Service, fault_of_response
 from caddie.providers.history import IMAGE_TYPES, fit, readable, wire_id, wire_name
 from caddie.providers.http import Endpoint, decode, host_of, is_event_stream, join, read_json, shown
+from caddie.providers.listing import anthropic_count, anthropic_models
 from caddie.providers.prefix import Rendered
 from caddie.providers.schema import WireSchema, for_anthropic
 from caddie.tools.tool import ImageContent, TextContent
@@ -73,10 +74,11 @@ class Anthropic:
         return capabilities_of("tool_reference", self._host, model)
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
-        return ()
+        return await anthropic_models(self._endpoint)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
-        return None
+        tools, renamed = self._tools.of(request.tools)
+        return await anthropic_count(self._endpoint, _body(request, tools, renamed, thinking=False))
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         tools, renamed = self._tools.of(request.tools)

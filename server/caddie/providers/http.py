@@ -18,6 +18,8 @@ from caddie.providers.faults import Fault, Service, error_of, fault_of_response
 from caddie.providers.sse import Event, is_json, is_web_page, read_events
 
 _ERROR_BODY_LIMIT = 100_000
+# For a model list or a count, which nobody waits long for.
+_ASK_SECONDS = 10.0
 _JSON_BODY_LIMIT = 32_000_000
 # After the terminal event: long enough for a usage chunk or the end of the body, so that the connection is reused.
 _GRACE = 2.0
@@ -51,8 +53,8 @@ class Endpoint:
     ) -> None:
         _check_key(service)
         self.service = service
+        self.url = url
         self._client = client
-        self._url = url
         self._headers = {
             "content-type": "application/json",
             "accept": "text/event-stream",
@@ -74,7 +76,7 @@ class Endpoint:
         try:
             async with self._client.stream(
                 "POST",
-                self._url,
+                self.url,
                 content=encode(body),
                 headers={**self._headers, **(headers or {})},
                 timeout=self._timeout,
@@ -85,6 +87,41 @@ class Endpoint:
                 yield response
         except httpx.HTTPError as error:
             raise self._translate(error, begun) from error
+
+    async def ask(
+        self,
+        url: httpx.URL,
+        body: Mapping[str, Any] | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        seconds: float = _ASK_SECONDS,
+    ) -> dict[str, Any]:
+        """A small JSON object, such as a model list or a count: by GET, or by POST of `body`. Raises: ProviderError."""
+        request = self._client.build_request(
+            "GET" if body is None else "POST",
+            url,
+            content=None if body is None else encode(body),
+            headers={**self._headers, "accept": "application/json", **(headers or {})},
+            timeout=self._timeout,
+        )
+        try:
+            async with asyncio.timeout(seconds):
+                response = await self._client.send(request, stream=True)
+                async with aclosing(response):
+                    if not response.is_success:
+                        raise error_of(await _fault(response), self.service)
+                    content = await read_json(response)
+        except TimeoutError as error:
+            raise ProviderUnreachable(f"{self.service.name} did not answer within {seconds:g} seconds.") from error
+        except httpx.HTTPError as error:
+            raise self._translate(error, begun=False) from error
+        try:
+            parsed = json.loads(content)
+        except (ValueError, RecursionError):
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise ProviderRejected(f"{self.service.name} answered {url.path} with something that is not a JSON object.")
+        return parsed
 
     def _translate(self, error: httpx.HTTPError, begun: bool) -> ProviderError:
         name, address = self.service.name, self.service.address

@@ -31,6 +31,7 @@ from caddie.errors import ProviderError, ProviderRejected
 from caddie.providers.faults import Service, fault_of_response
 from caddie.providers.history import IMAGE_TYPES, fit, readable, wire_id, wire_name
 from caddie.providers.http import Endpoint, decode, host_of, join, read_json, shown
+from caddie.providers.listing import chat_models
 from caddie.providers.openai_chat_stream import REASONING_FIELDS, OpenAIChatDecoder
 from caddie.providers.prefix import Rendered
 from caddie.providers.schema import for_openai_chat
@@ -85,7 +86,7 @@ class OpenAIChat:
         return Capabilities(why="Chat Completions has no deferred tools of its own")
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
-        return ()
+        return await chat_models(self._endpoint, is_vendor=bool(self.default_model))
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         return None
