@@ -1,0 +1,103 @@
+"""What is left of a text when one change to it is taken back, and all later ones stay? A three-way merge by lines.
+
+Pure. `after` is the text that the change left behind, `now` what others have made of it since. Where both touched the
+same lines nobody can tell what is meant: that is a clash, and the caller leaves the text as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+MANY_LINES = 5_000
+"""From here on frequent lines are no anchors any more: a coarser difference, found in bounded time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Lines of `now`, counted from 1, that cannot be taken back; `last` is `first - 1` where they are gone."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        if self.last < self.first:
+            return f"after line {self.last}"
+        return f"line {self.first}" if self.first == self.last else f"lines {self.first}-{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Hunk:
+    """Lines `start` to `end` of `after` become `lines`; these begin at `at` in the other text."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+    at: int
+
+    def meets(self, other: _Hunk) -> bool:
+        if self.start == self.end and other.start == other.end:
+            return self.start == other.start
+        return self.start < other.end and other.start < self.end
+
+    def does_the_same(self, other: _Hunk) -> bool:
+        return (self.start, self.end, self.lines) == (other.start, other.end, other.lines)
+
+    @property
+    def only_deletes(self) -> bool:
+        return not self.lines
+
+
+def taken_back(before: str, after: str, now: str) -> str | tuple[Clash, ...]:
+    """`now` with the change from `before` to `after` undone, or where it clashes with what others did since."""
+    base = _lines(after)
+    back, theirs = list(_hunks(base, _lines(before))), list(_hunks(base, _lines(now)))
+    clashes = tuple(
+        Clash(their.at + 1, their.at + len(their.lines))
+        for their in theirs
+        if any(their.meets(hunk) and not _go_together(their, hunk) for hunk in back)
+    )
+    return clashes or _apply(base, [*theirs, *(hunk for hunk in back if not any(map(hunk.does_the_same, theirs)))])
+
+
+def _go_together(one: _Hunk, other: _Hunk) -> bool:
+    return one.does_the_same(other) or (one.only_deletes and other.only_deletes)
+
+
+def _apply(base: Sequence[str], hunks: Sequence[_Hunk]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for hunk in sorted(hunks, key=lambda hunk: (hunk.start, hunk.end)):
+        pieces += base[at : hunk.start]
+        pieces += hunk.lines
+        at = max(at, hunk.end)
+    return _joined([*pieces, *base[at:]])
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Only the last line may be without an end."""
+    ended = [line if line.endswith("\n") else line + "\n" for line in lines[:-1]]
+    return "".join([*ended, *lines[-1:]])
+
+
+def _lines(text: str) -> list[str]:
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def _hunks(base: Sequence[str], other: Sequence[str]) -> Iterator[_Hunk]:
+    start = _equal(base, other)
+    end = _equal(base[start:][::-1], other[start:][::-1])
+    old, new = base[start : len(base) - end], other[start : len(other) - end]
+    matcher = SequenceMatcher(None, old, new, autojunk=max(len(old), len(new)) > MANY_LINES)
+    for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+        if tag != "equal":
+            yield _Hunk(start + old_start, start + old_end, tuple(new[new_start:new_end]), start + new_start)
+
+
+def _equal(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines at the beginning are the same."""
+    shorter = min(len(one), len(other))
+    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
