@@ -154,6 +154,8 @@ class Completed:
     usage: Usage
     cache_miss: str = ""
     """Why the provider says it could not read the prompt from its cache; empty where it says nothing."""
+    note: str = ""
+    """What the person should know about this answer, such as that the server cut the prompt; said once by an adapter."""
 
 
 StreamEvent = TextDelta | ThinkingDelta | ToolUseStarted | Completed

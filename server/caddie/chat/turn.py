@@ -9,12 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from caddie.chat import prompt
+from caddie.chat.cache import cause_of_drop
+from caddie.chat.compaction import summarize, tools_used
+from caddie.chat.deferral import definition, loaded
 from caddie.chat.events import (
     Done,
     Emit,
@@ -36,26 +40,32 @@ from caddie.chat.messages import (
     TextDelta,
     ThinkingDelta,
     ToolAnswer,
+    ToolsAdded,
     ToolUse,
     Usage,
 )
-from caddie.chat.provider import Provider
+from caddie.chat.mending import Mend, Mends
+from caddie.chat.provider import Chosen
+from caddie.chat.refusals import Refusals
 from caddie.chat.retry import retry_wait
 from caddie.chat.session import (
     INTERRUPTED,
     NO_ANSWER,
     Called,
+    Compacted,
     Prefix,
     Record,
+    Requested,
     Said,
     Session,
     StateChanged,
+    ThinkingDropped,
     Told,
     TurnEnded,
     TurnStarted,
     unanswered,
 )
-from caddie.errors import ProviderError
+from caddie.errors import ContextOverflow, ProviderError, ToolRejected
 from caddie.search.prefetch import ToolHint
 from caddie.tools.call import Call, CallUpdate
 from caddie.tools.context import Mode, ToolContext
@@ -70,7 +80,7 @@ MAX_MODEL_REQUESTS = 100
 class Toolbox(Protocol):
     """The tools as this session sees them at this moment."""
 
-    def prefix(self, session: Session) -> Prefix: ...
+    def prefix(self, session: Session, chosen: Chosen) -> Prefix: ...
 
     def told(self, session: Session) -> Told:
         """What the model should have been told by now; the turn says the difference."""
@@ -99,7 +109,7 @@ class Outcome:
 
 
 class Turn:
-    """Runs once. `choose` gives provider and model; `record` stores what happens as it happens; `flush` waits until
+    """Runs once. `choose` says who answers; `refusals` remembers what a provider would not take; `record` stores what happens as it happens; `flush` waits until
     it is safe on disk."""
 
     def __init__(
@@ -107,7 +117,7 @@ class Turn:
         session: Session,
         turn: TurnInput,
         *,
-        choose: Callable[[], Awaitable[tuple[Provider, str]]],
+        choose: Callable[[], Awaitable[Chosen]],
         toolbox: Toolbox,
         executor: Executor,
         context: ToolContext,
@@ -115,6 +125,7 @@ class Turn:
         record: Callable[[Record], None],
         flush: Callable[[], Awaitable[None]],
         emit: Emit,
+        refusals: Refusals,
     ) -> None:
         self._session = session
         self._turn = turn
@@ -126,6 +137,9 @@ class Turn:
         self._store = record
         self._flush = flush
         self._emit = emit
+        self._refusals = refusals
+        self._mends = Mends()
+        self._planned = ""
         self._usage = Usage()
         self._partial = ""
         self._is_said = False
@@ -174,19 +188,35 @@ class Turn:
             self._record_state()
             self._emit(ModeChanged(self._turn.mode))
         await self._flush()
-        self._provider, self._model = await self._choose()
-        speaks_with = f"{self._provider.name}/{self._model}"
-        is_first = self._session.prefix is None or self._session.prefix.model != speaks_with
+        self._chosen = await self._choose()
+        before = self._session.prefix
+        is_first = before is None or before.model != self._speaks_with
         if is_first:
-            self._record(replace(self._toolbox.prefix(self._session), model=speaks_with))
+            self._planned = "the provider or the model changed" if before else ""
+            self._begin_prefix()
         ready = hints.result() if hints.done() and not hints.exception() else ()
-        self._say(Message("user", (*self._news(is_first), *self._hint_blocks(ready), *self._own_words())))
+        self._say(Message("user", (*self._opening(is_first), *self._hint_blocks(ready), *self._own_words())))
         self._is_said = True
+
+    @property
+    def _speaks_with(self) -> str:
+        return f"{self._chosen.provider.name}/{self._chosen.model}"
+
+    def _begin_prefix(self) -> None:
+        """Everything the requests begin with, as it is now; caches begin anew."""
+        self._record(replace(self._toolbox.prefix(self._session, self._chosen), model=self._speaks_with))
+
+    def _opening(self, is_first: bool) -> Iterable[Part]:
+        notes = self._session.compacted
+        if notes and not self._session.messages:
+            yield Text(prompt.summary(notes.notes, notes.tools_used))
+        yield from self._news(is_first)
 
     def _own_words(self) -> Iterable[Part]:
         specs = [spec for name in self._turn.picked if (spec := self._toolbox.spec(name))]
         if specs:
             yield Text(prompt.picked(specs))
+            yield _added(specs)
         yield from self._turn.attachments
         yield Text(self._turn.text)
 
@@ -206,7 +236,8 @@ class Turn:
         """What the model has not been told yet. Never by changing what was sent."""
         before, now = self._session.told, self._toolbox.told(self._session)
         if is_first and now.deferred:
-            yield Text(prompt.deferred_tools(now.deferred))
+            if self._chosen.deferral != "stub":  # whose entries stand in the tools
+                yield Text(prompt.deferred_tools(now.deferred))
         elif not is_first and before.deferred != now.deferred:
             added = [name for name in now.deferred if name not in set(before.deferred)]
             removed = [name for name in before.deferred if name not in set(now.deferred)]
@@ -214,7 +245,8 @@ class Turn:
                 yield Text(prompt.deferred_changes(added, removed))
         enabled = [spec for name in now.enabled if name not in before.enabled and (spec := self._toolbox.spec(name))]
         if enabled:
-            yield Text(prompt.enabled_tools(enabled))
+            yield Text(prompt.enabled_tools(spec.name for spec in enabled))
+            yield _added(enabled)
         if disabled := [name for name in now.disabled if name not in before.disabled]:
             yield Text(prompt.disabled_tools(disabled))
         if now.mode != before.mode:
@@ -236,7 +268,7 @@ class Turn:
         self._close("turnLimit", "[The turn was ended after too many steps.]")
         text = f"Stopped after {MAX_MODEL_REQUESTS} steps. Say “go on” to continue."
         self._emit(Notice("warning", text, "turn_limit"))
-        return Outcome("turnLimit", text, self._usage, self._model)
+        return Outcome("turnLimit", text, self._usage, self._chosen.model)
 
     def _finish(self, completed: Completed) -> Outcome:
         text = completed.message.text
@@ -251,7 +283,7 @@ class Turn:
             self._emit(Notice("warning", "The model ended its turn without an answer.", "empty_answer"))
         if not completed.message.parts:
             self._say(Message("assistant", (Text("[Empty answer.]"),)))
-        return Outcome(stop, text, self._usage, self._model)
+        return Outcome(stop, text, self._usage, self._chosen.model)
 
     async def _ask_model(self) -> Completed:
         retries = 0
@@ -259,22 +291,69 @@ class Turn:
             try:
                 return await self._stream()
             except ProviderError as error:
+                if mend := self._mends.of(error, self._prefix):
+                    await self._mend(mend, error)
+                    continue
                 wait = retry_wait(error, retries, random.random())
                 if wait is None:
                     raise
                 retries += 1
-                discard, self._partial = bool(self._partial), ""
-                said = (
-                    f"{error.message} Trying again in {wait:.0f} s." if wait >= 1 else f"{error.message} Trying again."
-                )
-                self._emit(Notice("warning", said, error.kind, discard_text=discard))
+                after = f" Trying again in {wait:.0f} s." if wait >= 1 else " Trying again."
+                self._notify(f"{error.message}{after}", error.kind)
                 await asyncio.sleep(wait)
 
+    def _notify(self, said: str, code: str) -> None:
+        """A warning between two requests; what was streamed of the first one is void."""
+        discard, self._partial = bool(self._partial), ""
+        self._emit(Notice("warning", said, code, discard_text=discard))
+
+    async def _mend(self, mend: Mend, error: ProviderError) -> None:
+        """Make the next request one that the provider takes, and say what was done."""
+        match mend:
+            case "leave native":
+                self._refusals.refuse_native(self._chosen.speaker, error.message)
+                self._chosen = replace(self._chosen, deferral="bridge")
+                self._planned = "deferred tools go over the bridge from here on"
+                self._begin_prefix()
+                self._notify(f"{error.message} Deferred tools go over ToolSearch and ExecuteTool now.", error.kind)
+            case "leave out tool":
+                assert isinstance(error, ToolRejected)
+                for tool in (*self._prefix.tools, *self._prefix.loadable):
+                    if tool.name == error.tool:
+                        self._refusals.refuse_tool(self._chosen.speaker, tool)
+                self._planned = f"the tool {error.tool} was left out"
+                self._begin_prefix()
+                self._notify(f"{error.message} The request goes on without {error.tool}.", error.kind)
+            case "drop thinking":
+                self._planned = "earlier reasoning was left out"
+                self._record(ThinkingDropped())
+                self._notify(f"{error.message} Trying again without the earlier reasoning.", error.kind)
+            case "compact":
+                self._notify(f"{error.message} It is being summarized now.", "compacting")
+                await self._compact()
+
+    async def _compact(self) -> None:
+        """The conversation gives way to notes; this turn's words are said again after them."""
+        told = self._session.messages
+        notes = await summarize(self._chosen.provider, self._chosen.model, told, self._session.id)
+        self._planned = "the conversation was compacted"
+        self._record(Compacted(notes, tools_used(told)))
+        self._begin_prefix()
+        self._say(Message("user", (*self._opening(is_first=True), *self._own_words())))
+        self._emit(Notice("info", "The conversation was too long for the model; it goes on from a summary.", "compacted"))
+
+    @property
+    def _prefix(self) -> Prefix:
+        assert self._session.prefix is not None  # _open recorded it
+        return self._session.prefix
+
     async def _stream(self) -> Completed:
-        prefix = self._session.prefix
-        assert prefix is not None  # _open recorded it
-        request = ModelRequest(self._model, prefix.system, prefix.tools, self._session.history(), self._session.id)
-        async with aclosing(self._provider.stream(request)) as events:  # type: ignore[type-var]  # an async generator
+        prefix, chosen = self._prefix, self._chosen
+        request = ModelRequest(
+            chosen.model, prefix.system, prefix.tools, self._session.history(), self._session.id,
+            deferral=prefix.deferral, deferred=prefix.loadable,
+        )  # fmt: skip
+        async with aclosing(chosen.provider.stream(request)) as events:  # type: ignore[type-var]  # an async generator
             async for event in events:
                 match event:
                     case TextDelta(text):
@@ -282,11 +361,30 @@ class Turn:
                         self._emit(TextChunk(text))
                     case ThinkingDelta(text):
                         self._emit(ThinkingChunk(text))
-                    case Completed(message, _, usage):
-                        self._usage += usage
-                        self._emit(UsageUpdate(self._usage))
-                        return replace(event, message=_without_empty_parts(message))
+                    case Completed():
+                        self._count(event)
+                        if event.stop_reason == "context_overflow":
+                            raise ContextOverflow("The conversation is longer than the model reads.")
+                        return replace(event, message=_without_empty_parts(event.message))
         raise AssertionError("a provider's stream ended without Completed and without an error")
+
+    def _count(self, completed: Completed) -> None:
+        usage, now = completed.usage, time.time()
+        last = self._session.requests[-1] if self._session.requests else None
+        cause, planned = cause_of_drop(
+            usage,
+            last.usage if last else None,
+            idle=now - last.at if last else 0.0,
+            planned=self._planned,
+            said=completed.cache_miss,
+            has_cached=any(one.usage.cached for one in self._session.requests),
+        )
+        if not planned:
+            logger.warning("the prompt cache was missed: %s", cause)
+        self._planned = ""
+        self._record(Requested(self._turn.turn_id, self._speaks_with, usage, now, cause, planned))
+        self._usage += usage
+        self._emit(UsageUpdate(self._usage))
 
     async def _run_calls(self, message: Message) -> list[Part]:
         """Reads side by side, everything else in order. On cancel, what finished is kept in the history."""
@@ -315,7 +413,9 @@ class Turn:
     async def _run_call(self, use: ToolUse, done: dict[str, ToolAnswer]) -> None:
         state_before = (self._session.state.mode, self._session.state.todo)
         result = await self._executor.execute(_call(use), self._context, self._report)
-        done[use.id] = ToolAnswer(use.id, use.name, _for_model(result), result.is_error)
+        api = self._chosen.provider.capabilities(self._chosen.model).api
+        found, note = loaded(result, self._prefix, api)
+        done[use.id] = ToolAnswer(use.id, use.name, _for_model(result), result.is_error, found, note)
         if (self._session.state.mode, self._session.state.todo) != state_before:
             self._tell_state(*state_before)
 
@@ -345,6 +445,10 @@ def _note_failure(task: asyncio.Task[tuple[ToolHint, ...]]) -> None:
         logger.warning("no hints for this turn", exc_info=error)
 
 
+def _added(specs: Sequence[ToolSpec]) -> ToolsAdded:
+    return ToolsAdded(tuple(map(definition, specs)), prompt.added_tools(specs))
+
+
 def _call(use: ToolUse) -> Call:
     return Call(use.id, use.name, use.arguments, use.raw)
 
@@ -362,5 +466,5 @@ def _for_model(result: ToolResult) -> tuple[TextContent | ImageContent, ...]:
 
 
 def _without_empty_parts(message: Message) -> Message:
-    kept = tuple(part for part in message.parts if not (isinstance(part, Text) and not part.text.strip()))
+    kept = tuple(part for part in message.parts if not (isinstance(part, Text) and not (part.text.strip() or part.opaque)))
     return replace(message, parts=kept)
