@@ -76,7 +76,9 @@ async def _with_sizes(endpoint: Endpoint, models: list[ModelInfo]) -> tuple[Mode
     for sizes in await asyncio.gather(*asked):
         known.update(sizes)
     # None: the server says that this one cannot chat.
-    return tuple(replace(model, context=known.get(model.id)) for model in models if known.get(model.id, 0) is not None)
+    return tuple(
+        replace(model, context=known.get(model.id) or None) for model in models if known.get(model.id, 0) is not None
+    )
 
 
 async def _lm_studio(endpoint: Endpoint) -> dict[str, int | None]:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import httpx
 
 from caddie.chat.messages import (
+    Completed,
     Image,
     Message,
     ModelRequest,
@@ -36,6 +37,7 @@ from caddie.providers.openai_chat_stream import REASONING_FIELDS, OpenAIChatDeco
 from caddie.providers.prefix import Rendered
 from caddie.providers.schema import for_openai_chat
 from caddie.providers.sse import is_json, is_web_page
+from caddie.providers.suspicions import Suspicions
 from caddie.tools.tool import ImageContent, TextContent
 
 BASE_URL = "https://api.openai.com/v1"
@@ -81,6 +83,7 @@ class OpenAIChat:
             idle_timeout=idle_timeout,
         )
         self._tools = Rendered(self._render_tools)
+        self._suspicions = Suspicions(self._endpoint.service.name)
 
     def capabilities(self, model: str) -> Capabilities:
         return Capabilities(why="Chat Completions has no deferred tools of its own")
@@ -102,10 +105,14 @@ class OpenAIChat:
             if is_json(response):
                 for event in decoder.feed_whole(await self._whole(response)):
                     yield event
-                yield decoder.finish()
+                yield self._noted(request, decoder.finish())
                 return
             async for event in decode(response, decoder):
-                yield event
+                yield self._noted(request, event) if isinstance(event, Completed) else event
+
+    def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
+        note = "" if self.default_model else self._suspicions.about(request, answer)
+        return replace(answer, note=note) if note else answer
 
     async def _open(self, request: ModelRequest, stack: AsyncExitStack) -> httpx.Response:
         """The response, after at most one more try for each thing that this server turns out not to know."""
