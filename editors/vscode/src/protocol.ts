@@ -497,6 +497,34 @@ export interface SettingsWrite {
   scope: "user" | "workspace";
 }
 
+export interface ModelsListParams {
+  sessionId?: string | null;
+}
+
+export interface ModelsListResult {
+  /** The provider in use: never `auto`. */
+  provider: string;
+  /** The model in use. */
+  model: string;
+  /** Why this provider, in a sentence. */
+  why: string;
+  /** In the provider's order; the one in use is among them. */
+  models: ModelInfo[];
+  /** Why the provider could not list its models. */
+  problem?: string;
+}
+
+export interface ModelInfo {
+  /** What the setting `model` takes. */
+  id: string;
+  /** The provider's name for people, where it has one. */
+  label: string;
+  /** Tokens that it reads at most, where the provider tells. */
+  context?: number;
+  /** Tokens that it writes at most, where the provider tells. */
+  output?: number;
+}
+
 export interface UsageParams {
   /** Absent: what a new session would send. */
   sessionId?: string | null;
@@ -635,6 +663,9 @@ export const questionAsk = new RequestType<QuestionAsk, QuestionAnswer, void>("c
 /** Store this in the editor's own settings. Needs the capability `settingsWrite`. */
 export const settingsWrite = new RequestType<SettingsWrite, Empty, void>("caddie/settings/write");
 
+/** The models of the provider in use with what they read, which of them answers, and why. To choose another one, set `model`. Cancellation: `$/cancelRequest`; without it the answer comes within about ten seconds. */
+export const modelsList = new RequestType<ModelsListParams, ModelsListResult, void>("caddie/models/list");
+
 /** Tokens of each tool and server, saved by deferral, spent on searching; and states that would suit better. */
 export const usageReport = new RequestType<UsageParams, UsageResult, void>("caddie/usage/report");
 
@@ -666,5 +697,6 @@ export const METHODS = {
   "caddie/permissions/revoke": "toServer",
   "caddie/question/ask": "toClient",
   "caddie/settings/write": "toClient",
+  "caddie/models/list": "toServer",
   "caddie/usage/report": "toServer",
 } as const;

@@ -1,16 +1,28 @@
-"""Which provider and model a turn speaks to; chosen at the first turn and again when the settings change."""
+"""Which provider and model does a turn speak to? Chosen once, and again when the settings or the machine change."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from caddie.providers import LOCAL_SERVERS, Choice, LocalServer, choose_provider
+from caddie.chat.provider import ModelInfo
+from caddie.errors import ProviderError
+from caddie.providers import LOCAL_SERVERS, Choice, LocalServer, choose_provider, is_listening
 from caddie.settings import Settings
 
 if TYPE_CHECKING:
     import httpx
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """The models of the chosen provider, the chosen one among them. `problem` says why there are no others."""
+
+    choice: Choice
+    models: tuple[ModelInfo, ...]
+    problem: str = ""
 
 
 class Models:
@@ -24,11 +36,30 @@ class Models:
     async def choose(self, settings: Settings) -> Choice:
         """Raises: ProviderAuth, ProviderRejected when the settings name a provider that cannot be used."""
         key = (settings.provider, settings.model, settings.base_url, settings.api_key_env, settings.request_timeout)
-        if self._choice is None or self._chosen_for != key:
+        known = self._choice if self._chosen_for == key else None
+        if known is None or await self._is_stale(known):
             client = await self._http()
-            self._choice = await choose_provider(settings, self._environ, client, local_servers=self._local_servers)
+            made = await choose_provider(settings, self._environ, client, local_servers=self._local_servers)
+            self._choice = known if known and made.is_nobody and known.is_nobody else made
             self._chosen_for = key
+        assert self._choice is not None
         return self._choice
+
+    async def _is_stale(self, choice: Choice) -> bool:
+        """What was found on this machine may be gone, and what was not there may have come."""
+        return choice.is_nobody or (choice.local is not None and not await is_listening(choice.local))
+
+    async def listing(self, settings: Settings) -> ModelList:
+        """Bounded in time. Raises: as `choose`."""
+        choice = await self.choose(settings)
+        problem, models = "", tuple[ModelInfo, ...]()
+        try:
+            models = await choice.provider.list_models()
+        except ProviderError as error:
+            problem = error.message
+        if choice.model not in [model.id for model in models]:
+            models = (ModelInfo(choice.model), *models)
+        return ModelList(choice, models, problem)
 
     @property
     def chosen(self) -> Choice | None:
@@ -36,7 +67,7 @@ class Models:
         return self._choice
 
     def forget(self) -> None:
-        """Look again at the next turn: a local server may have come or gone."""
+        """Choose anew at the next turn."""
         self._choice = None
 
     async def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from caddie.protocol import chat, mcp, permissions, tools, usage
+from caddie.protocol import chat, mcp, models, permissions, tools, usage
 from caddie.protocol.base import Empty, Message
 
 Direction = Literal["toServer", "toClient"]
@@ -107,6 +107,13 @@ PERMISSIONS_LIST = _request(
     "Rules and grants in force.",
 )  # fmt: skip
 PERMISSIONS_REVOKE = _request("caddie/permissions/revoke", permissions.RevokeParams, Empty, "Takes a grant back.")
+MODELS_LIST = _request(
+    "caddie/models/list", models.ModelsListParams, models.ModelsListResult,
+    "The models of the provider in use with what they read, which of them answers, and why. "
+    "To choose another one, set `model`.",
+    "`$/cancelRequest`; without it the answer comes within about ten seconds.",
+    errors=("provider_auth", "provider_rejected"),
+)  # fmt: skip
 USAGE_REPORT = _request(
     "caddie/usage/report", usage.UsageParams, usage.UsageResult,
     "Tokens of each tool and server, saved by deferral, spent on searching; and states that would suit better.",
@@ -139,5 +146,5 @@ METHODS: tuple[Method, ...] = (
     TOOLS_CHANGED,
     MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_STATUS,
     PERMISSION_ASK, PERMISSIONS_LIST, PERMISSIONS_REVOKE, QUESTION_ASK, SETTINGS_WRITE,
-    USAGE_REPORT,
+    MODELS_LIST, USAGE_REPORT,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caddie.providers.choose import LOCAL_SERVERS, Choice, LocalServer, choose_provider
+from caddie.providers.choose import LOCAL_SERVERS, Choice, LocalServer, choose_provider, is_listening
 from caddie.providers.table import PROVIDERS, build_provider
 
-__all__ = ["LOCAL_SERVERS", "PROVIDERS", "Choice", "LocalServer", "build_provider", "choose_provider"]
+__all__ = ["LOCAL_SERVERS", "PROVIDERS", "Choice", "LocalServer", "build_provider", "choose_provider", "is_listening"]

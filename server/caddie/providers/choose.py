@@ -38,11 +38,14 @@ LOCAL_SERVERS = (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`why` is a sentence for the person."""
+    """`why` is a sentence for the person. `local` is the server that was found on this machine."""
 
     provider: Provider
     model: str
     why: str
+    local: LocalServer | None = None
+    is_nobody: bool = False
+    """Nobody was named and nobody was there; somebody may be later."""
 
 
 async def choose_provider(
@@ -65,8 +68,27 @@ async def choose_provider(
         if environ.get(key_name, "").strip():
             # A key of the person's own naming says nothing about whose it is, so it goes to none of these.
             own = settings.model_copy(update={"api_key_env": ""})
-            return await _named(own, name, environ, client, f"A key for {name} is in {key_name}.")
+            return await _named(own, name, environ, client, _by_key(name, environ))
     return await _local(settings, environ, client, local_servers)
+
+
+def _by_key(name: ProviderName, environ: Mapping[str, str]) -> str:
+    later = [PROVIDERS[other].key_name for other in _BY_KEY[_BY_KEY.index(name) + 1 :]]
+    passed = [key_name for key_name in later if environ.get(key_name, "").strip()]
+    before = f", which is looked at before {' and '.join(passed)}" if passed else ""
+    return f"A key for {name} is in {PROVIDERS[name].key_name}{before}."
+
+
+async def is_listening(server: LocalServer) -> bool:
+    """Whether the port is open: a server that is busy with an answer is still there."""
+    parts = urlsplit(server.base_url)
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    except (TimeoutError, OSError):
+        return False
+    writer.close()
+    return True
 
 
 async def _named(
@@ -89,12 +111,12 @@ async def _local(
             # A local server gets no key: it did not ask for one.
             found = settings.model_copy(update={"provider": "openai-chat", "base_url": server.base_url})
             why = f"No key is in the environment, and {server.name} answers at {server.base_url}."
-            return Choice(build_provider(found, {}, client), settings.model or model, why)
+            return Choice(build_provider(found, {}, client), settings.model or model, why, local=server)
     offline = build_provider(settings.model_copy(update={"provider": "offline"}), environ, client)
     names = ", ".join(PROVIDERS[name].key_name for name in _BY_KEY)
     looked = " or ".join(server.name for server in servers) or "a local server"
     why = f"No language model: none of {names} is set, and neither {looked} answers on this machine."
-    return Choice(offline, settings.model or offline.default_model, why)
+    return Choice(offline, offline.default_model, why, is_nobody=True)
 
 
 async def _first_model(client: httpx.AsyncClient, base_url: str, seconds: float, key: str = "") -> str:

@@ -106,7 +106,7 @@ async def completed(provider: Provider, asked: ModelRequest | None = None) -> Co
 
 @asynccontextmanager
 async def listening(
-    answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], port: int = 0
 ) -> AsyncIterator[str]:
     """The address of a loopback server; at the end all its visits are over and closed."""
     visits: list[asyncio.Task[None]] = []
@@ -118,7 +118,7 @@ async def listening(
         with suppress(ConnectionError):
             await writer.wait_closed()
 
-    server = await asyncio.start_server(visit, "127.0.0.1", 0)
+    server = await asyncio.start_server(visit, "127.0.0.1", port)
     yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     server.close()
     await asyncio.gather(*visits)

@@ -4,12 +4,14 @@ import asyncio
 import json
 import subprocess
 import sys
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
 import pytest
 from provider_kit import KEY, Server, collect, fixture, listening, request, streamed
 
+from caddie.engine.models import Models
 from caddie.errors import ProviderAuth
 from caddie.providers import LocalServer, build_provider, choose_provider
 from caddie.settings import Settings
@@ -28,15 +30,18 @@ class Machine:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    async def listen(self, name: str, body: bytes, *, silent: bool = False) -> LocalServer:
+    async def listen(self, name: str, body: bytes, *, silent: bool = False, port: int = 0) -> LocalServer:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            self.paths.append((await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0])
+            try:
+                self.paths.append((await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0])
+            except asyncio.IncompleteReadError:
+                return  # It only looked whether somebody is here.
             if silent:
                 await reader.read()  # Until the visitor gives up.
             head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
             writer.write(head.encode() + body)
 
-        return LocalServer(name, f"{await self._stack.enter_async_context(listening(answer))}/v1")
+        return LocalServer(name, f"{await self._stack.enter_async_context(listening(answer, port))}/v1")
 
 
 def models(*names: str) -> bytes:
@@ -80,6 +85,63 @@ async def test_a_local_server_is_found_by_asking_all_at_once(client: httpx.Async
         assert "Good" in choice.why
         assert len(machine.paths) == 4
         assert set(machine.paths) == {b"GET /v1/models HTTP/1.1"}
+
+
+async def test_keys_that_are_passed_over_are_named(client: httpx.AsyncClient) -> None:
+    environ = {"XAI_API_KEY": "d", "ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": " "}
+    choice = await choose_provider(Settings(), environ, client, local_servers=())
+    assert choice.why == "A key for anthropic is in ANTHROPIC_API_KEY, which is looked at before XAI_API_KEY."
+
+
+@asynccontextmanager
+async def looking(*servers: LocalServer) -> AsyncIterator[Models]:
+    models = Models({}, servers)
+    async with asyncio.timeout(20):
+        yield models
+    await models.close()
+
+
+async def test_a_local_server_that_comes_later_is_found_at_the_next_turn(unused_tcp_port: int) -> None:
+    async with looking(LocalServer("Late", f"http://127.0.0.1:{unused_tcp_port}/v1")) as look:
+        before = await look.choose(Settings())
+        assert (before.provider.name, await look.choose(Settings()) is before) == ("offline", True)
+        async with Machine() as machine:
+            await machine.listen("Late", models("qwen3:8b"), port=unused_tcp_port)
+            found = await look.choose(Settings())
+        assert (found.provider.name, found.model) == ("openai-chat", "qwen3:8b")
+        assert "Late answers at" in found.why
+
+
+async def test_a_local_server_that_went_is_replaced_and_one_that_is_busy_is_kept(unused_tcp_port: int) -> None:
+    async with Machine() as other:
+        second = await other.listen("Second", models("b"))
+        async with looking(LocalServer("First", f"http://127.0.0.1:{unused_tcp_port}/v1"), second) as look:
+            async with Machine() as machine:
+                await machine.listen("First", models("a"), port=unused_tcp_port)
+                first = await look.choose(Settings())
+                asked = len(machine.paths)
+                assert await look.choose(Settings()) is first
+                assert len(machine.paths) == asked, "a server at work is not asked again"
+            assert (first.model, (await look.choose(Settings())).model) == ("a", "b")
+
+
+async def test_a_named_provider_is_not_chosen_again() -> None:
+    async with looking() as look:
+        settings = Settings(provider="openai-chat", baseUrl="http://127.0.0.1:9", model="m")
+        assert await look.choose(settings) is await look.choose(settings)
+
+
+async def test_the_list_of_models_holds_the_chosen_one_whatever_the_server_says(client: httpx.AsyncClient) -> None:
+    async with looking() as look, Machine() as machine:
+        server = await machine.listen("Mine", models("a", "b"))
+        found = await look.listing(Settings(baseUrl=server.base_url, model="mine"))
+        assert [model.id for model in found.models] == ["mine", "a", "b"]
+        page = await machine.listen("Page", b"<html>")
+        odd = await look.listing(Settings(baseUrl=page.base_url, model="mine"))
+        assert [model.id for model in odd.models] == ["mine"]
+        assert "not a JSON object" in odd.problem
+        nobody = await look.listing(Settings())
+        assert ([model.id for model in nobody.models], nobody.problem) == (["no language model"], "")
 
 
 async def test_with_nobody_there_it_works_offline_and_says_so(client: httpx.AsyncClient) -> None:

@@ -385,6 +385,22 @@
 ---@field value any
 ---@field scope "user"|"workspace"
 
+---@class caddie.ModelsListParams
+---@field sessionId? string
+
+---@class caddie.ModelsListResult
+---@field provider string The provider in use: never `auto`.
+---@field model string The model in use.
+---@field why string Why this provider, in a sentence.
+---@field models caddie.ModelInfo[] In the provider's order; the one in use is among them.
+---@field problem? string Why the provider could not list its models.
+
+---@class caddie.ModelInfo
+---@field id string What the setting `model` takes.
+---@field label string The provider's name for people, where it has one.
+---@field context? integer Tokens that it reads at most, where the provider tells.
+---@field output? integer Tokens that it writes at most, where the provider tells.
+
 ---@class caddie.UsageParams
 ---@field sessionId? string Absent: what a new session would send.
 
@@ -506,6 +522,9 @@ return {
   --- Store this in the editor's own settings. Needs the capability `settingsWrite`.
   --- toClient: caddie.SettingsWrite -> caddie.Empty
   SETTINGS_WRITE = "caddie/settings/write",
+  --- The models of the provider in use with what they read, which of them answers, and why. To choose another one, set `model`.
+  --- toServer: caddie.ModelsListParams -> caddie.ModelsListResult
+  MODELS_LIST = "caddie/models/list",
   --- Tokens of each tool and server, saved by deferral, spent on searching; and states that would suit better.
   --- toServer: caddie.UsageParams -> caddie.UsageResult
   USAGE_REPORT = "caddie/usage/report",
