@@ -60,9 +60,9 @@ async def anthropic_count(endpoint: Endpoint, body: Mapping[str, Any]) -> int | 
     return _size(answer.get("input_tokens"))
 
 
-async def chat_models(endpoint: Endpoint, *, is_vendor: bool) -> tuple[ModelInfo, ...]:
-    """Raises: ProviderError."""
-    listed = await endpoint.ask(instead(endpoint.url, "/chat/completions", "/models"))
+async def chat_models(endpoint: Endpoint, *, is_vendor: bool, path: str = "/chat/completions") -> tuple[ModelInfo, ...]:
+    """`path` is what the endpoint's own address ends in. Raises: ProviderError."""
+    listed = await endpoint.ask(instead(endpoint.url, path, "/models"))
     models = [_model(entry) for entry in _entries(listed) if can_chat(entry["id"])]
     if is_vendor or not models or any(model.context for model in models):
         return tuple(models)

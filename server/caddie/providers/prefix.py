@@ -14,14 +14,15 @@ _KEPT = 16
 class Rendered(Generic[T]):
     """Remembers what was made of the last few tool tuples. They are found by identity: a session keeps its own."""
 
-    def __init__(self, render: Callable[[tuple[ToolDefinition, ...]], T]) -> None:
+    def __init__(self, render: Callable[[tuple[ToolDefinition, ...]], T], *, kept: int = _KEPT) -> None:
         self._render = render
+        self._kept = kept
         # The tuple is kept beside its result, so its id cannot pass to another one.
         self._made: dict[int, tuple[tuple[ToolDefinition, ...], T]] = {}
 
     def of(self, tools: tuple[ToolDefinition, ...]) -> T:
         known = self._made.pop(id(tools), None) or (tools, self._render(tools))
         self._made[id(tools)] = known
-        while len(self._made) > _KEPT:
+        while len(self._made) > self._kept:
             del self._made[next(iter(self._made))]
         return known[1]
