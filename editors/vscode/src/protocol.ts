@@ -383,6 +383,31 @@ export interface ServerParams {
   server: string;
 }
 
+export interface ServerLogResult {
+  /** The last of what it wrote to its stderr. */
+  text: string;
+}
+
+export interface ResourcesResult {
+  resources: ResourceInfo[];
+}
+
+export interface ResourceInfo {
+  uri: string;
+  name: string;
+  description?: string;
+  mediaType?: string;
+}
+
+export interface ResourceParams {
+  server: string;
+  uri: string;
+}
+
+export interface ResourceResult {
+  text: string;
+}
+
 export interface PermissionAsk {
   requestId: string;
   sessionId: string;
@@ -495,6 +520,76 @@ export interface SettingsWrite {
   key: string;
   value: unknown;
   scope: "user" | "workspace";
+}
+
+/** `definition`, `references`, `hover` and `rename` need path, line and column; `rename` also `newName`. */
+export interface EditorQuery {
+  kind: "diagnostics" | "selection" | "openFiles" | "definition" | "references" | "hover" | "symbols" | "rename";
+  /** Absolute path. Absent: all files for `diagnostics`, the workspace for `symbols`. */
+  path?: string;
+  /** Counts from 1. */
+  line?: number;
+  /** Counts from 1, in UTF-16 units. */
+  column?: number;
+  /** Part of a name, for `symbols` of the workspace. */
+  query?: string;
+  newName?: string;
+  limit: number;
+}
+
+/** The field that belongs to the query's kind is there; without a provider for the language it is empty. */
+export interface EditorAnswer {
+  diagnostics?: Diagnostic[] | null;
+  selection?: Selection | null;
+  files?: OpenFile[] | null;
+  places?: Place[] | null;
+  hover?: string | null;
+  symbols?: Symbol[] | null;
+  changes?: TextChange[] | null;
+  /** There was more than `limit`. */
+  isCut?: boolean;
+}
+
+export interface Diagnostic {
+  place: Place;
+  severity: "error" | "warning" | "information" | "hint";
+  message: string;
+  source?: string | null;
+  code?: string | null;
+}
+
+/** Lines and columns count from 1; the end is exclusive. */
+export interface Place {
+  path: string;
+  line: number;
+  column: number;
+  endLine: number;
+  endColumn: number;
+}
+
+export interface Selection {
+  place: Place;
+  text: string;
+}
+
+export interface OpenFile {
+  path: string;
+  language: string;
+  isActive: boolean;
+  isDirty: boolean;
+}
+
+export interface Symbol {
+  name: string;
+  kind: string;
+  container?: string | null;
+  place: Place;
+}
+
+/** What a rename would change; nothing is changed by asking. */
+export interface TextChange {
+  place: Place;
+  newText: string;
 }
 
 export interface ModelsListParams {
@@ -645,6 +740,15 @@ export const mcpStop = new RequestType<ServerParams, ServerInfo, void>("caddie/m
 /** Stops and starts a server. */
 export const mcpRestart = new RequestType<ServerParams, ServerInfo, void>("caddie/mcp/restart");
 
+/** What a server wrote to its stderr, the last of it. */
+export const mcpLog = new RequestType<ServerParams, ServerLogResult, void>("caddie/mcp/log");
+
+/** The resources that a server offers. */
+export const mcpResources = new RequestType<ServerParams, ResourcesResult, void>("caddie/mcp/resources");
+
+/** A resource as text. */
+export const mcpReadResource = new RequestType<ResourceParams, ResourceResult, void>("caddie/mcp/readResource");
+
 /** A server's new status. */
 export const mcpStatus = new NotificationType<ServerInfo>("caddie/mcp/status");
 
@@ -662,6 +766,9 @@ export const questionAsk = new RequestType<QuestionAsk, QuestionAnswer, void>("c
 
 /** Store this in the editor's own settings. Needs the capability `settingsWrite`. */
 export const settingsWrite = new RequestType<SettingsWrite, Empty, void>("caddie/settings/write");
+
+/** What only the editor knows. Needs the capability `editorQuery`. */
+export const editorQuery = new RequestType<EditorQuery, EditorAnswer, void>("caddie/editor/query");
 
 /** The models of the provider in use with what they read, which of them answers, and why. To choose another one, set `model`. Cancellation: `$/cancelRequest`; without it the answer comes within about ten seconds. */
 export const modelsList = new RequestType<ModelsListParams, ModelsListResult, void>("caddie/models/list");
@@ -691,12 +798,16 @@ export const METHODS = {
   "caddie/mcp/start": "toServer",
   "caddie/mcp/stop": "toServer",
   "caddie/mcp/restart": "toServer",
+  "caddie/mcp/log": "toServer",
+  "caddie/mcp/resources": "toServer",
+  "caddie/mcp/readResource": "toServer",
   "caddie/mcp/status": "toClient",
   "caddie/permission/ask": "toClient",
   "caddie/permissions/list": "toServer",
   "caddie/permissions/revoke": "toServer",
   "caddie/question/ask": "toClient",
   "caddie/settings/write": "toClient",
+  "caddie/editor/query": "toClient",
   "caddie/models/list": "toServer",
   "caddie/usage/report": "toServer",
 } as const;

@@ -27,3 +27,27 @@ class ServersResult(Message):
 
 class ServerParams(Message):
     server: str
+
+
+class ServerLogResult(Message):
+    text: str = Field(description="The last of what it wrote to its stderr.")
+
+
+class ResourceInfo(Message):
+    uri: str
+    name: str
+    description: str | None = None
+    media_type: str | None = None
+
+
+class ResourcesResult(Message):
+    resources: list[ResourceInfo]
+
+
+class ResourceParams(Message):
+    server: str
+    uri: str
+
+
+class ResourceResult(Message):
+    text: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from caddie.protocol import chat, mcp, models, permissions, tools, usage
+from caddie.protocol import chat, editor, mcp, models, permissions, tools, usage
 from caddie.protocol.base import Empty, Message
 
 Direction = Literal["toServer", "toClient"]
@@ -102,6 +102,18 @@ MCP_STOP = _request("caddie/mcp/stop", mcp.ServerParams, mcp.ServerInfo, "Stops 
 MCP_RESTART = _request(
     "caddie/mcp/restart", mcp.ServerParams, mcp.ServerInfo, "Stops and starts a server.", errors=("server_failed",)
 )
+MCP_LOG = _request(
+    "caddie/mcp/log", mcp.ServerParams, mcp.ServerLogResult, "What a server wrote to its stderr, the last of it.",
+    errors=("server_failed",),
+)  # fmt: skip
+MCP_RESOURCES = _request(
+    "caddie/mcp/resources", mcp.ServerParams, mcp.ResourcesResult, "The resources that a server offers.",
+    errors=("server_failed",),
+)  # fmt: skip
+MCP_READ_RESOURCE = _request(
+    "caddie/mcp/readResource", mcp.ResourceParams, mcp.ResourceResult, "A resource as text.",
+    errors=("server_failed",),
+)  # fmt: skip
 PERMISSIONS_LIST = _request(
     "caddie/permissions/list", permissions.PermissionsListParams, permissions.PermissionsListResult,
     "Rules and grants in force.",
@@ -134,6 +146,10 @@ QUESTION_ASK = Method(
     "Questions for the person. Needs the capability `question`.",
     "The server sends `$/cancelRequest` when the turn is cancelled.",
 )  # fmt: skip
+EDITOR_QUERY = Method(
+    "caddie/editor/query", "toClient", editor.EditorQuery, editor.EditorAnswer,
+    "What only the editor knows. Needs the capability `editorQuery`.",
+)  # fmt: skip
 SETTINGS_WRITE = Method(
     "caddie/settings/write", "toClient", permissions.SettingsWrite, Empty,
     "Store this in the editor's own settings. Needs the capability `settingsWrite`.",
@@ -144,7 +160,8 @@ METHODS: tuple[Method, ...] = (
     SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE,
     TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
     TOOLS_CHANGED,
-    MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_STATUS,
+    MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_LOG, MCP_RESOURCES, MCP_READ_RESOURCE, MCP_STATUS,
     PERMISSION_ASK, PERMISSIONS_LIST, PERMISSIONS_REVOKE, QUESTION_ASK, SETTINGS_WRITE,
+    EDITOR_QUERY,
     MODELS_LIST, USAGE_REPORT,
 )  # fmt: skip

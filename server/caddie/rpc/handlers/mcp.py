@@ -13,6 +13,12 @@ from caddie.rpc.codec import Server, bind
 if TYPE_CHECKING:
     from caddie.engine.engine import Engine
     from caddie.rpc.app import App
+    from caddie.tools.context import McpResource
+
+
+def _resource(found: McpResource) -> wire.ResourceInfo:
+    description, media_type = found.description or None, found.media_type or None
+    return wire.ResourceInfo(uri=found.uri, name=found.name, description=description, media_type=media_type)
 
 
 def bind_handlers(server: Server, app: App) -> None:
@@ -40,7 +46,23 @@ def bind_handlers(server: Server, app: App) -> None:
         await engine.mcp.restart(params.server)
         return info(engine, params.server)
 
+    async def log(params: wire.ServerParams) -> wire.ServerLogResult:
+        engine = await app.engine()
+        return wire.ServerLogResult(text=engine.mcp.log(params.server))
+
+    async def list_resources(params: wire.ServerParams) -> wire.ResourcesResult:
+        engine = await app.engine()
+        found = await engine.mcp.list_resources(params.server)
+        return wire.ResourcesResult(resources=[_resource(item) for item in found])
+
+    async def read_resource(params: wire.ResourceParams) -> wire.ResourceResult:
+        engine = await app.engine()
+        return wire.ResourceResult(text=await engine.mcp.read_resource(params.server, params.uri))
+
     bind(server, methods.MCP_LIST, list_servers)
     bind(server, methods.MCP_START, start)
     bind(server, methods.MCP_STOP, stop)
     bind(server, methods.MCP_RESTART, restart)
+    bind(server, methods.MCP_LOG, log)
+    bind(server, methods.MCP_RESOURCES, list_resources)
+    bind(server, methods.MCP_READ_RESOURCE, read_resource)

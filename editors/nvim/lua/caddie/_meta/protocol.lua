@@ -298,6 +298,25 @@
 ---@class caddie.ServerParams
 ---@field server string
 
+---@class caddie.ServerLogResult
+---@field text string The last of what it wrote to its stderr.
+
+---@class caddie.ResourcesResult
+---@field resources caddie.ResourceInfo[]
+
+---@class caddie.ResourceInfo
+---@field uri string
+---@field name string
+---@field description? string
+---@field mediaType? string
+
+---@class caddie.ResourceParams
+---@field server string
+---@field uri string
+
+---@class caddie.ResourceResult
+---@field text string
+
 ---@class caddie.PermissionAsk
 ---@field requestId string
 ---@field sessionId string
@@ -384,6 +403,63 @@
 ---@field key string Dotted key without the `caddie.` in front.
 ---@field value any
 ---@field scope "user"|"workspace"
+
+--- `definition`, `references`, `hover` and `rename` need path, line and column; `rename` also `newName`.
+---@class caddie.EditorQuery
+---@field kind "diagnostics"|"selection"|"openFiles"|"definition"|"references"|"hover"|"symbols"|"rename"
+---@field path? string Absolute path. Absent: all files for `diagnostics`, the workspace for `symbols`.
+---@field line? integer Counts from 1.
+---@field column? integer Counts from 1, in UTF-16 units.
+---@field query? string Part of a name, for `symbols` of the workspace.
+---@field newName? string
+---@field limit integer
+
+--- The field that belongs to the query's kind is there; without a provider for the language it is empty.
+---@class caddie.EditorAnswer
+---@field diagnostics? caddie.Diagnostic[]
+---@field selection? caddie.Selection
+---@field files? caddie.OpenFile[]
+---@field places? caddie.Place[]
+---@field hover? string
+---@field symbols? caddie.Symbol[]
+---@field changes? caddie.TextChange[]
+---@field isCut? boolean There was more than `limit`.
+
+---@class caddie.Diagnostic
+---@field place caddie.Place
+---@field severity "error"|"warning"|"information"|"hint"
+---@field message string
+---@field source? string
+---@field code? string
+
+--- Lines and columns count from 1; the end is exclusive.
+---@class caddie.Place
+---@field path string
+---@field line integer
+---@field column integer
+---@field endLine integer
+---@field endColumn integer
+
+---@class caddie.Selection
+---@field place caddie.Place
+---@field text string
+
+---@class caddie.OpenFile
+---@field path string
+---@field language string
+---@field isActive boolean
+---@field isDirty boolean
+
+---@class caddie.Symbol
+---@field name string
+---@field kind string
+---@field container? string
+---@field place caddie.Place
+
+--- What a rename would change; nothing is changed by asking.
+---@class caddie.TextChange
+---@field place caddie.Place
+---@field newText string
 
 ---@class caddie.ModelsListParams
 ---@field sessionId? string
@@ -504,6 +580,15 @@ return {
   --- Stops and starts a server.
   --- toServer: caddie.ServerParams -> caddie.ServerInfo
   MCP_RESTART = "caddie/mcp/restart",
+  --- What a server wrote to its stderr, the last of it.
+  --- toServer: caddie.ServerParams -> caddie.ServerLogResult
+  MCP_LOG = "caddie/mcp/log",
+  --- The resources that a server offers.
+  --- toServer: caddie.ServerParams -> caddie.ResourcesResult
+  MCP_RESOURCES = "caddie/mcp/resources",
+  --- A resource as text.
+  --- toServer: caddie.ResourceParams -> caddie.ResourceResult
+  MCP_READ_RESOURCE = "caddie/mcp/readResource",
   --- A server's new status.
   --- toClient: caddie.ServerInfo notification
   MCP_STATUS = "caddie/mcp/status",
@@ -522,6 +607,9 @@ return {
   --- Store this in the editor's own settings. Needs the capability `settingsWrite`.
   --- toClient: caddie.SettingsWrite -> caddie.Empty
   SETTINGS_WRITE = "caddie/settings/write",
+  --- What only the editor knows. Needs the capability `editorQuery`.
+  --- toClient: caddie.EditorQuery -> caddie.EditorAnswer
+  EDITOR_QUERY = "caddie/editor/query",
   --- The models of the provider in use with what they read, which of them answers, and why. To choose another one, set `model`.
   --- toServer: caddie.ModelsListParams -> caddie.ModelsListResult
   MODELS_LIST = "caddie/models/list",
