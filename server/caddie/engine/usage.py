@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from caddie.chat.messages import Message, ToolAnswer, ToolUse
 from caddie.chat.session import Session
 from caddie.engine.tokens import compact, estimate_tokens, family_of
-from caddie.providers.schema import for_anthropic, for_openai_chat
+from caddie.providers.schema import for_anthropic, for_openai
 from caddie.storage.habits import Habits
 from caddie.tools.core_tools import BRIDGE, TOOL_SEARCH
 from caddie.tools.states import Decision
@@ -105,7 +105,7 @@ def as_sent(spec: ToolSpec, family: str) -> dict[str, Any]:
     if family == "anthropic":
         schema = for_anthropic(spec.input_schema).schema
         return {"name": spec.name, "description": spec.description, "input_schema": schema}
-    schema = for_openai_chat(spec.input_schema, compatible=True).schema
+    schema = for_openai(spec.input_schema, compatible=True).schema
     function = {"name": spec.name, "description": spec.description, "parameters": schema}
     return {"type": "function", "function": function}
 

@@ -35,7 +35,7 @@ from caddie.providers.http import Endpoint, decode, host_of, join, read_json, sh
 from caddie.providers.listing import chat_models
 from caddie.providers.openai_chat_stream import REASONING_FIELDS, OpenAIChatDecoder
 from caddie.providers.prefix import Rendered
-from caddie.providers.schema import for_openai_chat
+from caddie.providers.schema import for_openai
 from caddie.providers.sse import is_json, is_web_page
 from caddie.providers.suspicions import Suspicions
 from caddie.tools.tool import ImageContent, TextContent
@@ -178,7 +178,7 @@ def _refused(error: ProviderError) -> bool:
 
 
 def _tool(definition: ToolDefinition, *, compatible: bool) -> dict[str, Any]:
-    schema = for_openai_chat(definition.input_schema, compatible=compatible)
+    schema = for_openai(definition.input_schema, compatible=compatible)
     return {
         "type": "function",
         "function": {

@@ -41,7 +41,7 @@ class _Inliner:
             for key, inner in value.items()
             if key != "$ref" and key not in _DEFINITIONS
         }
-        return {**self._target(ref, open_refs, depth), **siblings} if isinstance(ref, str) else siblings
+        return _beside(self._target(ref, open_refs, depth), siblings) if isinstance(ref, str) else siblings
 
     def _keyword(self, key: str, value: Any, open_refs: tuple[str, ...], depth: int) -> Any:
         if key in _PLAIN_DATA:
@@ -51,13 +51,28 @@ class _Inliner:
         return self.node(value, open_refs, depth + 1)
 
     def _target(self, ref: str, open_refs: tuple[str, ...], depth: int) -> dict[str, Any]:
-        if ref in open_refs or len(open_refs) >= _REF_DEPTH:
-            return {"type": "object", "description": "recursive"}
         found = _lookup(self._root, ref)
         if not isinstance(found, Mapping):
             return {}
+        if ref in open_refs or len(open_refs) >= _REF_DEPTH:
+            return _bare(found)
         inlined = self.node(found, (*open_refs, ref), depth + 1)
         return inlined if isinstance(inlined, dict) else {}
+
+
+def _bare(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What is left of a schema where recursion ends: its type, as far as it says one."""
+    kind = found.get("type") or ("object" if "properties" in found else None)
+    return {**({"type": kind} if isinstance(kind, str) else {}), "description": "recursive"}
+
+
+def _beside(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
+    """Keywords beside a `$ref` override the target's, but properties add to each other."""
+    both = {**target, **siblings}
+    theirs, own = target.get("properties"), siblings.get("properties")
+    if isinstance(theirs, dict) and isinstance(own, dict):
+        both["properties"] = {**theirs, **own}
+    return both
 
 
 def _lookup(root: Any, ref: str) -> Any:

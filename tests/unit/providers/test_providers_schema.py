@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caddie.providers.schema import WireSchema, for_anthropic, for_openai_chat
+from caddie.providers.schema import WireSchema, for_anthropic, for_openai
 
 CLEANERS: dict[str, Callable[[object], WireSchema]] = {
     "anthropic": for_anthropic,
-    "openai": lambda schema: for_openai_chat(schema, compatible=False),
-    "compatible": lambda schema: for_openai_chat(schema, compatible=True),
+    "openai": lambda schema: for_openai(schema, compatible=False),
+    "compatible": lambda schema: for_openai(schema, compatible=True),
 }
 NOT_AT_ROOT = {"anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else", "$ref", "$defs"}
 TREE = {
@@ -195,8 +195,8 @@ def test_a_huge_schema_loses_its_deepest_parts_only() -> None:
 
 def test_compatible_servers_get_no_format_and_no_look_around() -> None:
     vector = VECTORS["look-behind"]
-    assert for_openai_chat(vector, compatible=True).schema["properties"]["a"] == {"type": "string"}
-    assert for_openai_chat(vector, compatible=False).schema["properties"]["a"]["format"] == "date"
+    assert for_openai(vector, compatible=True).schema["properties"]["a"] == {"type": "string"}
+    assert for_openai(vector, compatible=False).schema["properties"]["a"]["format"] == "date"
 
 
 def test_draft_4_bounds_are_rewritten() -> None:
