@@ -155,7 +155,7 @@ class Completed:
     cache_miss: str = ""
     """Why the provider says it could not read the prompt from its cache; empty where it says nothing."""
     note: str = ""
-    """What the person should know about this answer, such as that the server cut the prompt; said once by an adapter."""
+    """What the person should know about this answer, as that the server cut the prompt; an adapter says it once."""
 
 
 StreamEvent = TextDelta | ThinkingDelta | ToolUseStarted | Completed

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from caddie.chat.messages import ModelRequest, StreamEvent
+from caddie.chat.messages import Deferral, ModelRequest, StreamEvent
 
 NativeDeferral = Literal["", "tool_reference", "tool_search"]
 LateTools = Literal["", "inline_tools", "additional_tools"]
@@ -17,6 +17,9 @@ class Capabilities:
     """What a model can do at this address, by the provider table. Empty: what every model can (the bridge)."""
 
     deferral: NativeDeferral = ""
+    """What `tools.deferral` auto takes."""
+    api: NativeDeferral = ""
+    """What the adapter speaks of at all: the person may ask for it where the table is silent."""
     late_tools: LateTools = ""
     why: str = ""
     """For the person: why there is a native deferral, or none."""
@@ -60,3 +63,13 @@ class Provider(Protocol):
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Raises: ProviderError and its children; StreamTruncated when the API's own terminal event is missing."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Who answers a turn. `speaker` is "provider/model", with the address where it is not the vendor's own."""
+
+    provider: Provider
+    model: str
+    deferral: Deferral = "bridge"
+    speaker: str = ""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from caddie.chat.messages import Deferral, Message, Part, Text, Thinking, ToolAnswer, ToolDefinition, Usage
+from caddie.chat.messages import Deferral, Message, Part, Text, Thinking, ToolAnswer, ToolDefinition, ToolUse, Usage
 from caddie.tools.call import CallUpdate
 from caddie.tools.context import SessionState
 from caddie.tools.tool import TextContent
@@ -22,7 +22,7 @@ NO_ANSWER = "[No answer was received.]"
 class Prefix:
     """What every request of the session begins with. Built when the first one leaves, and anew for another model,
     whose cache begins anew anyway; `model` is "provider/model". `loadable` holds the deferred tools whole, where the
-    provider loads them itself."""
+    provider loads them itself; `left_out` names tools whose definition the provider refused."""
 
     system: str
     tools: tuple[ToolDefinition, ...]
@@ -30,6 +30,7 @@ class Prefix:
     model: str = ""
     deferral: Deferral = "bridge"
     loadable: tuple[ToolDefinition, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,31 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Requested:
+    """One request to the model, answered. `cause` says why less of the prompt came from the cache than could have."""
+
+    model: str
+    usage: Usage
+    at: float
+    """Seconds since the epoch."""
+    cause: str = ""
+    planned: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The history gave way to notes about it; a new prefix begins with the next request."""
+
+    notes: str
+    tools_used: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDropped:
+    """The provider did not take earlier reasoning back, so none of it is sent from here on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Titled:
     title: str
 
@@ -91,7 +117,10 @@ class TurnEnded:
     usage: Usage
 
 
-Record = Prefix | TurnStarted | Said | Called | Told | Titled | StateChanged | SettingsChanged | TurnEnded
+Record = (
+    Prefix | TurnStarted | Said | Called | Told | Requested | Compacted | ThinkingDropped | Titled | StateChanged
+    | SettingsChanged | TurnEnded
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -105,6 +134,8 @@ class Session:
     messages: list[Message] = field(default_factory=list)
     told: Told = field(default_factory=lambda: Told((), (), ()))
     records: list[Record] = field(default_factory=list)
+    requests: list[Requested] = field(default_factory=list)
+    compacted: Compacted | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     turns: int = 0
     is_running: bool = False
@@ -116,9 +147,18 @@ class Session:
             case Prefix():
                 self.foreign = len(self.messages)
                 self.prefix = record
-                self.told = Told(record.deferred, (), (), self.told.mode)
+                named = self.told.deferred if self.messages else record.deferred
+                self.told = Told(named, (), (), self.told.mode)
             case Said():
                 self.messages.append(record.message)
+            case Requested():
+                self.requests.append(record)
+            case Compacted():
+                self.compacted, self.prefix, self.foreign = record, None, 0
+                self.told = Told((), (), ())
+                self.messages.clear()
+            case ThinkingDropped():
+                self.foreign = len(self.messages)
             case Told():
                 self.told = record
             case Titled(title):
@@ -128,13 +168,13 @@ class Session:
             case TurnStarted(_, text):
                 self.turns += 1
                 self.title = self.title or title_of(text)
-        if isinstance(record, TurnStarted | Said | Called | StateChanged | TurnEnded):
+        if isinstance(record, TurnStarted | Said | Called | Compacted | StateChanged | TurnEnded):
             self.records.append(record)
 
     def history(self) -> tuple[Message, ...]:
-        """What is sent. Thinking is bound to the model that thought it, so other models' is left out."""
+        """What is sent. Reasoning and marks are bound to the model that made them, so others' stay behind."""
         own = self.messages[self.foreign :]
-        return (*map(_without_thinking, self.messages[: self.foreign]), *own)
+        return (*map(_without_marks, self.messages[: self.foreign]), *own)
 
     def repair(self, note: str) -> tuple[Message, ...]:
         """Messages that make the history valid again: every call answered, the assistant's word last."""
@@ -156,10 +196,14 @@ def unanswered(message: Message, answers: Iterable[ToolAnswer]) -> list[Part]:
     return [by_id.get(call.id) or ToolAnswer(call.id, call.name, missing, is_error=True) for call in message.tool_uses]
 
 
-def _without_thinking(message: Message) -> Message:
-    if not any(isinstance(part, Thinking) for part in message.parts):
+def _without_marks(message: Message) -> Message:
+    if message.role == "user":
         return message
-    return replace(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
+    return replace(message, parts=tuple(map(_plain, (p for p in message.parts if not isinstance(p, Thinking)))))
+
+
+def _plain(part: Part) -> Part:
+    return replace(part, opaque={}) if isinstance(part, Text | ToolUse) and part.opaque else part
 
 
 def title_of(text: str) -> str:

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from caddie.chat import prompt
-from caddie.chat.cache import cause_of_drop
-from caddie.chat.compaction import summarize, tools_used
+from caddie.chat.asking import ModelLink
 from caddie.chat.deferral import definition, loaded
 from caddie.chat.events import (
     Done,
@@ -25,47 +21,36 @@ from caddie.chat.events import (
     Hinted,
     ModeChanged,
     Notice,
-    TextChunk,
-    ThinkingChunk,
     TodoChanged,
     TurnStop,
-    UsageUpdate,
 )
 from caddie.chat.messages import (
     Completed,
     Message,
-    ModelRequest,
     Part,
     Text,
-    TextDelta,
-    ThinkingDelta,
     ToolAnswer,
     ToolsAdded,
     ToolUse,
     Usage,
 )
-from caddie.chat.mending import Mend, Mends
 from caddie.chat.provider import Chosen
 from caddie.chat.refusals import Refusals
-from caddie.chat.retry import retry_wait
 from caddie.chat.session import (
     INTERRUPTED,
     NO_ANSWER,
     Called,
-    Compacted,
     Prefix,
     Record,
-    Requested,
     Said,
     Session,
     StateChanged,
-    ThinkingDropped,
     Told,
     TurnEnded,
     TurnStarted,
     unanswered,
 )
-from caddie.errors import ContextOverflow, ProviderError, ToolRejected
+from caddie.errors import ProviderError
 from caddie.search.prefetch import ToolHint
 from caddie.tools.call import Call, CallUpdate
 from caddie.tools.context import Mode, ToolContext
@@ -86,7 +71,7 @@ class Toolbox(Protocol):
         """What the model should have been told by now; the turn says the difference."""
         ...
 
-    def spec(self, name: str) -> ToolSpec | None: ...
+    def spec(self, name: str, session_id: str) -> ToolSpec | None: ...
 
     def can_run_side_by_side(self, call: Call) -> bool: ...
 
@@ -109,8 +94,8 @@ class Outcome:
 
 
 class Turn:
-    """Runs once. `choose` says who answers; `refusals` remembers what a provider would not take; `record` stores what happens as it happens; `flush` waits until
-    it is safe on disk."""
+    """Runs once. `choose` says who answers; `refusals` remembers what a provider would not take; `record` stores what
+    happens as it happens; `flush` waits until it is safe on disk."""
 
     def __init__(
         self,
@@ -137,11 +122,9 @@ class Turn:
         self._store = record
         self._flush = flush
         self._emit = emit
-        self._refusals = refusals
-        self._mends = Mends()
-        self._planned = ""
-        self._usage = Usage()
-        self._partial = ""
+        self._model = ModelLink(
+            session, toolbox=toolbox, refusals=refusals, record=self._record, emit=emit, begin_again=self._begin_again
+        )
         self._is_said = False
 
     async def run(self) -> Outcome:
@@ -150,15 +133,15 @@ class Turn:
             await self._open()
             outcome = await self._converse()
         except asyncio.CancelledError:
-            self._close("cancelled", self._partial or INTERRUPTED)
+            self._close("cancelled", self._model.partial or INTERRUPTED)
             raise
         except ProviderError:
-            self._close("error", self._partial or NO_ANSWER)
+            self._close("error", self._model.partial or NO_ANSWER)
             raise
         except BaseException:
             self._close("error", NO_ANSWER)
             raise
-        self._record(TurnEnded(self._turn.turn_id, outcome.stop, self._usage))
+        self._record(TurnEnded(self._turn.turn_id, outcome.stop, self._model.usage))
         self._emit(Done(outcome.stop, outcome.text))
         return outcome
 
@@ -175,7 +158,7 @@ class Turn:
             self._say(Message("user", tuple(self._own_words())))
         for message in self._session.repair(note):
             self._say(message)
-        self._record(TurnEnded(self._turn.turn_id, stop, self._usage))
+        self._record(TurnEnded(self._turn.turn_id, stop, self._model.usage))
 
     async def _open(self) -> None:
         """The person's message joins the history, with all that changed since the last one."""
@@ -188,23 +171,10 @@ class Turn:
             self._record_state()
             self._emit(ModeChanged(self._turn.mode))
         await self._flush()
-        self._chosen = await self._choose()
-        before = self._session.prefix
-        is_first = before is None or before.model != self._speaks_with
-        if is_first:
-            self._planned = "the provider or the model changed" if before else ""
-            self._begin_prefix()
+        is_first = self._model.speak_with(await self._choose())
         ready = hints.result() if hints.done() and not hints.exception() else ()
         self._say(Message("user", (*self._opening(is_first), *self._hint_blocks(ready), *self._own_words())))
         self._is_said = True
-
-    @property
-    def _speaks_with(self) -> str:
-        return f"{self._chosen.provider.name}/{self._chosen.model}"
-
-    def _begin_prefix(self) -> None:
-        """Everything the requests begin with, as it is now; caches begin anew."""
-        self._record(replace(self._toolbox.prefix(self._session, self._chosen), model=self._speaks_with))
 
     def _opening(self, is_first: bool) -> Iterable[Part]:
         notes = self._session.compacted
@@ -212,8 +182,12 @@ class Turn:
             yield Text(prompt.summary(notes.notes, notes.tools_used))
         yield from self._news(is_first)
 
+    def _begin_again(self) -> None:
+        """After a compaction the notes stand for all that was said; this turn's words follow them."""
+        self._say(Message("user", (*self._opening(is_first=True), *self._own_words())))
+
     def _own_words(self) -> Iterable[Part]:
-        specs = [spec for name in self._turn.picked if (spec := self._toolbox.spec(name))]
+        specs = [spec for name in self._turn.picked if (spec := self._toolbox.spec(name, self._session.id))]
         if specs:
             yield Text(prompt.picked(specs))
             yield _added(specs)
@@ -236,14 +210,18 @@ class Turn:
         """What the model has not been told yet. Never by changing what was sent."""
         before, now = self._session.told, self._toolbox.told(self._session)
         if is_first and now.deferred:
-            if self._chosen.deferral != "stub":  # whose entries stand in the tools
+            if self._model.prefix.deferral != "stub":  # whose entries stand in the tools
                 yield Text(prompt.deferred_tools(now.deferred))
         elif not is_first and before.deferred != now.deferred:
             added = [name for name in now.deferred if name not in set(before.deferred)]
             removed = [name for name in before.deferred if name not in set(now.deferred)]
             if added or removed:
                 yield Text(prompt.deferred_changes(added, removed))
-        enabled = [spec for name in now.enabled if name not in before.enabled and (spec := self._toolbox.spec(name))]
+        enabled = [
+            spec
+            for name in now.enabled
+            if name not in before.enabled and (spec := self._toolbox.spec(name, self._session.id))
+        ]
         if enabled:
             yield Text(prompt.enabled_tools(spec.name for spec in enabled))
             yield _added(enabled)
@@ -256,11 +234,11 @@ class Turn:
 
     async def _converse(self) -> Outcome:
         for _ in range(MAX_MODEL_REQUESTS):
-            completed = await self._ask_model()
+            completed = await self._model.ask()
             message = completed.message
             if message.parts:
                 self._say(message)
-            self._partial = ""
+            self._model.partial = ""
             if not message.tool_uses:
                 return self._finish(completed)
             answers = await self._run_calls(message)
@@ -268,7 +246,7 @@ class Turn:
         self._close("turnLimit", "[The turn was ended after too many steps.]")
         text = f"Stopped after {MAX_MODEL_REQUESTS} steps. Say “go on” to continue."
         self._emit(Notice("warning", text, "turn_limit"))
-        return Outcome("turnLimit", text, self._usage, self._chosen.model)
+        return Outcome("turnLimit", text, self._model.usage, self._model.name)
 
     def _finish(self, completed: Completed) -> Outcome:
         text = completed.message.text
@@ -283,108 +261,7 @@ class Turn:
             self._emit(Notice("warning", "The model ended its turn without an answer.", "empty_answer"))
         if not completed.message.parts:
             self._say(Message("assistant", (Text("[Empty answer.]"),)))
-        return Outcome(stop, text, self._usage, self._chosen.model)
-
-    async def _ask_model(self) -> Completed:
-        retries = 0
-        while True:
-            try:
-                return await self._stream()
-            except ProviderError as error:
-                if mend := self._mends.of(error, self._prefix):
-                    await self._mend(mend, error)
-                    continue
-                wait = retry_wait(error, retries, random.random())
-                if wait is None:
-                    raise
-                retries += 1
-                after = f" Trying again in {wait:.0f} s." if wait >= 1 else " Trying again."
-                self._notify(f"{error.message}{after}", error.kind)
-                await asyncio.sleep(wait)
-
-    def _notify(self, said: str, code: str) -> None:
-        """A warning between two requests; what was streamed of the first one is void."""
-        discard, self._partial = bool(self._partial), ""
-        self._emit(Notice("warning", said, code, discard_text=discard))
-
-    async def _mend(self, mend: Mend, error: ProviderError) -> None:
-        """Make the next request one that the provider takes, and say what was done."""
-        match mend:
-            case "leave native":
-                self._refusals.refuse_native(self._chosen.speaker, error.message)
-                self._chosen = replace(self._chosen, deferral="bridge")
-                self._planned = "deferred tools go over the bridge from here on"
-                self._begin_prefix()
-                self._notify(f"{error.message} Deferred tools go over ToolSearch and ExecuteTool now.", error.kind)
-            case "leave out tool":
-                assert isinstance(error, ToolRejected)
-                for tool in (*self._prefix.tools, *self._prefix.loadable):
-                    if tool.name == error.tool:
-                        self._refusals.refuse_tool(self._chosen.speaker, tool)
-                self._planned = f"the tool {error.tool} was left out"
-                self._begin_prefix()
-                self._notify(f"{error.message} The request goes on without {error.tool}.", error.kind)
-            case "drop thinking":
-                self._planned = "earlier reasoning was left out"
-                self._record(ThinkingDropped())
-                self._notify(f"{error.message} Trying again without the earlier reasoning.", error.kind)
-            case "compact":
-                self._notify(f"{error.message} It is being summarized now.", "compacting")
-                await self._compact()
-
-    async def _compact(self) -> None:
-        """The conversation gives way to notes; this turn's words are said again after them."""
-        told = self._session.messages
-        notes = await summarize(self._chosen.provider, self._chosen.model, told, self._session.id)
-        self._planned = "the conversation was compacted"
-        self._record(Compacted(notes, tools_used(told)))
-        self._begin_prefix()
-        self._say(Message("user", (*self._opening(is_first=True), *self._own_words())))
-        self._emit(Notice("info", "The conversation was too long for the model; it goes on from a summary.", "compacted"))
-
-    @property
-    def _prefix(self) -> Prefix:
-        assert self._session.prefix is not None  # _open recorded it
-        return self._session.prefix
-
-    async def _stream(self) -> Completed:
-        prefix, chosen = self._prefix, self._chosen
-        request = ModelRequest(
-            chosen.model, prefix.system, prefix.tools, self._session.history(), self._session.id,
-            deferral=prefix.deferral, deferred=prefix.loadable,
-        )  # fmt: skip
-        async with aclosing(chosen.provider.stream(request)) as events:  # type: ignore[type-var]  # an async generator
-            async for event in events:
-                match event:
-                    case TextDelta(text):
-                        self._partial += text
-                        self._emit(TextChunk(text))
-                    case ThinkingDelta(text):
-                        self._emit(ThinkingChunk(text))
-                    case Completed():
-                        self._count(event)
-                        if event.stop_reason == "context_overflow":
-                            raise ContextOverflow("The conversation is longer than the model reads.")
-                        return replace(event, message=_without_empty_parts(event.message))
-        raise AssertionError("a provider's stream ended without Completed and without an error")
-
-    def _count(self, completed: Completed) -> None:
-        usage, now = completed.usage, time.time()
-        last = self._session.requests[-1] if self._session.requests else None
-        cause, planned = cause_of_drop(
-            usage,
-            last.usage if last else None,
-            idle=now - last.at if last else 0.0,
-            planned=self._planned,
-            said=completed.cache_miss,
-            has_cached=any(one.usage.cached for one in self._session.requests),
-        )
-        if not planned:
-            logger.warning("the prompt cache was missed: %s", cause)
-        self._planned = ""
-        self._record(Requested(self._turn.turn_id, self._speaks_with, usage, now, cause, planned))
-        self._usage += usage
-        self._emit(UsageUpdate(self._usage))
+        return Outcome(stop, text, self._model.usage, self._model.name)
 
     async def _run_calls(self, message: Message) -> list[Part]:
         """Reads side by side, everything else in order. On cancel, what finished is kept in the history."""
@@ -413,8 +290,7 @@ class Turn:
     async def _run_call(self, use: ToolUse, done: dict[str, ToolAnswer]) -> None:
         state_before = (self._session.state.mode, self._session.state.todo)
         result = await self._executor.execute(_call(use), self._context, self._report)
-        api = self._chosen.provider.capabilities(self._chosen.model).api
-        found, note = loaded(result, self._prefix, api)
+        found, note = loaded(result, self._model.prefix, self._model.api)
         done[use.id] = ToolAnswer(use.id, use.name, _for_model(result), result.is_error, found, note)
         if (self._session.state.mode, self._session.state.todo) != state_before:
             self._tell_state(*state_before)
@@ -463,8 +339,3 @@ def _for_model(result: ToolResult) -> tuple[TextContent | ImageContent, ...]:
     if not any(isinstance(part, ImageContent) or part.text.strip() for part in parts):
         parts = [TextContent("(the tool gave an empty result)")]
     return tuple(parts)
-
-
-def _without_empty_parts(message: Message) -> Message:
-    kept = tuple(part for part in message.parts if not (isinstance(part, Text) and not (part.text.strip() or part.opaque)))
-    return replace(message, parts=kept)

@@ -115,6 +115,7 @@ def _ranking(found: Found) -> Iterable[str]:
 
 async def _explain(args: argparse.Namespace) -> int:
     async with opened(args.workspace, trust=args.trust, wait=args.wait) as engine:
+        await engine.deferrals.look()
         explanation = engine.admin.explain(args.tool)
         if args.json:
             _json(convert.explanation(explanation))

@@ -12,11 +12,12 @@ from uuid import uuid4
 
 from caddie.chat.events import Hinted, Notice, TurnEvent
 from caddie.chat.messages import Part
-from caddie.chat.provider import Provider
+from caddie.chat.provider import Chosen
 from caddie.chat.session import Session
 from caddie.chat.turn import Outcome, Turn, TurnInput
 from caddie.engine.admin import ToolAdmin
 from caddie.engine.configuration import Configuration
+from caddie.engine.deferral import Deferrals
 from caddie.engine.door import Door
 from caddie.engine.inspect import ContextInspector
 from caddie.engine.models import Models
@@ -76,7 +77,9 @@ class Engine:
         self.configuration = Configuration(places, environ, trusted=door.workspace_trusted)
         self.configuration.set_editor_layers(editor_layers)
         self.catalogue = Catalogue()
-        self.tools = SessionTools(self.catalogue, self.configuration, in_step=self.in_step)
+        self.deferrals = Deferrals(self)
+        refusals = self.deferrals.refusals
+        self.tools = SessionTools(self.catalogue, self.configuration, refusals, in_step=self.in_step)
         settings = self.configuration.settings
         self.index = ToolIndex(
             weight_keyword=settings.search.weights.keyword,
@@ -289,10 +292,9 @@ class Engine:
             else:
                 emit(session.id, turn.turn_id, event)
 
-        async def choose() -> tuple[Provider, str]:
+        async def choose() -> Chosen:
             await self._servers_of_first_turn(await_servers, tell)
-            choice = await self.models.choose(self.configuration.resolved(session.id).settings)
-            return choice.provider, choice.model
+            return await self.deferrals.chosen(session.id)
 
         running = Turn(
             session,
@@ -305,6 +307,7 @@ class Engine:
             record=self.sessions.recorder(session.id),
             flush=self.sessions.flush,
             emit=tell,
+            refusals=self.deferrals.refusals,
         )
         outcome = await running.run()
         await self.sessions.flush()

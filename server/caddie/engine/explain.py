@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from caddie.chat.messages import Deferral
 from caddie.engine.listed import Listed, listed
 from caddie.layers import environment_names
 from caddie.tools import reasons
@@ -15,14 +16,19 @@ from caddie.tools.exact import resolve
 from caddie.tools.patterns import first_match, matches
 from caddie.tools.permissions import read_rules
 from caddie.tools.servers import ServerStatus
-from caddie.tools.states import Decision, Source, who_set
+from caddie.tools.states import Decision, Source
 from caddie.tools.tool import ToolSpec
 
 if TYPE_CHECKING:
     from caddie.engine.engine import Engine
 
 
-_BRIDGED = "Deferred tools reach the model by name, over ToolSearch and ExecuteTool (bridge)"
+_WAYS: Mapping[Deferral, str] = {
+    "bridge": "Deferred tools reach the model by name, over ToolSearch and ExecuteTool (bridge)",
+    "native": "Deferred tools reach the model by its provider's own mechanism (native)",
+    "stub": "Deferred tools reach the model as entries without parameters (stub)",
+    "off": "Nothing is deferred now: deferred tools are sent with their full schema (off)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class Explainer:
         found = resolve(name, specs)
         server = self._server(name, found)
         if len(found) != 1:
-            return self._missing(name, found, server)
+            return self._missing(name, found, server, session_id)
         spec = found[0]
         decision = self._engine.tools.states(session_id)[spec.name]
         indexed = self._engine.searcher.is_indexed(spec, session_id)
@@ -55,37 +61,27 @@ class Explainer:
             *self._refusals(spec, session_id),
             *self._about_server(server),
             *self._about_index(spec, decision, indexed),
-            *(self.deferral_words() if decision.state == "deferred" or spec.name in BRIDGE else ()),
+            *(self.deferral_words(session_id) if self._concerns_deferral(spec, decision) else ()),
             *_way_out(spec, decision),
         )
-        return Explanation(spec.name, listed(spec, decision), server, indexed, self.deferral(), sentences, ())
+        return Explanation(spec.name, listed(spec, decision), server, indexed, self.deferral(session_id), sentences, ())
 
-    def deferral(self) -> str:
+    def deferral(self, session_id: str = "") -> Deferral:
         """The mode in effect."""
-        return "off" if self._engine.configuration.settings.tools.deferral == "off" else "bridge"
+        return self._engine.deferrals.now(session_id).mode
 
-    def deferral_words(self) -> Iterable[str]:
+    def deferral_words(self, session_id: str = "") -> Iterable[str]:
         """Which way deferred tools reach the model, and why."""
-        wanted = self._engine.configuration.settings.tools.deferral
-        who = self._who_set_deferral()
-        if wanted == "off":
-            yield f"Nothing is deferred now: {who} says off, so deferred tools are sent with their full schema."
-        elif wanted in ("auto", "bridge"):
-            yield f"{_BRIDGED}: {who} says {wanted}."
-        else:
-            provider = self._engine.configuration.settings.provider
-            yield (
-                f"{_BRIDGED}: {who} says {wanted}, which is not spoken with the provider {provider}; "
-                "the bridge works with every one."
-            )
+        now = self._engine.deferrals.now(session_id)
+        yield f"{_WAYS[now.mode]}: {now.why}."
 
-    def _who_set_deferral(self) -> str:
-        source = who_set(self._engine.configuration.resolved(), "deferral")
-        if source.scope == "environment":
-            return f"the environment variable {environment_names(source.setting)[0]}"
-        return source.words
+    def _concerns_deferral(self, spec: ToolSpec, decision: Decision) -> bool:
+        is_shown = decision.source.setting == "tools.deferral"  # deferred, if nothing were switched off
+        return decision.state == "deferred" or spec.name in BRIDGE or is_shown
 
-    def _missing(self, name: str, found: Sequence[ToolSpec], server: ServerStatus | None) -> Explanation:
+    def _missing(
+        self, name: str, found: Sequence[ToolSpec], server: ServerStatus | None, session_id: str
+    ) -> Explanation:
         near: tuple[str, ...] = ()
         if found:
             near, sentence = tuple(spec.name for spec in found), reasons.ambiguous(name, found)
@@ -95,7 +91,8 @@ class Explainer:
             near = tuple(reasons.nearest_names(self._engine.catalogue.specs, name))
             sentence = reasons.unknown(name, near)
         kept = self._kept_state(name)
-        return Explanation(name, None, None if found else server, False, self.deferral(), (sentence, *kept), near)
+        mode = self.deferral(session_id)
+        return Explanation(name, None, None if found else server, False, mode, (sentence, *kept), near)
 
     def _kept_state(self, name: str) -> Iterable[str]:
         """A tool that is not there now keeps the state it was given."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 
+from caddie.chat.deferral import definition, stub
 from caddie.chat.messages import ToolDefinition
 from caddie.chat.prompt import system_prompt
+from caddie.chat.provider import Chosen
+from caddie.chat.refusals import Refusals
 from caddie.chat.session import Prefix, Session, Told
 from caddie.engine.configuration import Configuration
 from caddie.tools.call import Call
@@ -21,11 +24,17 @@ class SessionTools:
     """Implements the turn's `Toolbox`. States are computed once per revision of catalogue and settings."""
 
     def __init__(
-        self, catalogue: Catalogue, configuration: Configuration, *, in_step: Callable[[], None] = lambda: None
+        self,
+        catalogue: Catalogue,
+        configuration: Configuration,
+        refusals: Refusals,
+        *,
+        in_step: Callable[[], None] = lambda: None,
     ) -> None:
         """`in_step` is called before each model request: settings files may have changed meanwhile."""
         self._catalogue = catalogue
         self._configuration = configuration
+        self._refusals = refusals
         self._in_step = in_step
         self._cache: dict[str, tuple[tuple[int, int], Mapping[str, Decision]]] = {}
 
@@ -40,32 +49,61 @@ class SessionTools:
     def named(self, state: State, session_id: str) -> tuple[str, ...]:
         return tuple(name for name, decision in self.states(session_id).items() if decision.state == state)
 
-    def prefix(self, session: Session) -> Prefix:
+    def prefix(self, session: Session, chosen: Chosen) -> Prefix:
         self._in_step()
         states = self.states(session.id)
-        tools = tuple(
-            ToolDefinition(spec.name, spec.description, spec.input_schema)
-            for spec in self._catalogue.specs
-            if states[spec.name].state == "enabled"
+        whole = [definition(spec) for spec in self._catalogue.specs if states[spec.name].state == "enabled"]
+        deferred = sorted(self._deferred(session.id), key=lambda spec: spec.name)
+        stubs = map(stub, deferred) if chosen.deferral == "stub" else ()
+        loadable = map(definition, deferred) if chosen.deferral == "native" else ()
+        tools, refused = self._split([*whole, *stubs], chosen.speaker)
+        loads, refused_too = self._split(loadable, chosen.speaker)
+        return Prefix(
+            system_prompt(self._configuration.places.workspace, date=date.today().isoformat()),
+            tools,
+            tuple(sorted({spec.name for spec in deferred} | set(refused))),
+            deferral=chosen.deferral,
+            loadable=loads,
+            left_out=(*refused, *refused_too),
         )
-        system = system_prompt(self._configuration.places.workspace, date=date.today().isoformat())
-        return Prefix(system, tools, tuple(sorted(self.named("deferred", session.id))))
+
+    def _deferred(self, session_id: str) -> list[ToolSpec]:
+        states = self.states(session_id)
+        return [spec for spec in self._catalogue.specs if states[spec.name].state == "deferred"]
+
+    def _split(
+        self, definitions: Iterable[ToolDefinition], speaker: str
+    ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
+        """Those that the provider takes, and the names of those it refused before."""
+        kept: list[ToolDefinition] = []
+        refused: list[str] = []
+        for tool in definitions:
+            if self._refusals.takes(speaker, tool):
+                kept.append(tool)
+            else:
+                refused.append(tool.name)
+        return tuple(kept), tuple(refused)
 
     def told(self, session: Session) -> Told:
-        """Only what differs from the prefix counts as enabled or disabled late."""
+        """Only what differs from the prefix counts as enabled or disabled late. A tool that the provider refused goes
+        as a deferred one: by name, over the bridge."""
         self._in_step()
-        sent = {tool.name for tool in session.prefix.tools} if session.prefix else set()
+        prefix = session.prefix
+        sent = {tool.name for tool in prefix.tools} - set(prefix.deferred) if prefix else set()
+        left_out = set(prefix.left_out) if prefix else set()
         known = sent | set(session.told.deferred) | set(session.told.enabled)
-        enabled = tuple(name for name in self.named("enabled", session.id) if name not in sent and name not in BRIDGE)
+        may_be_called = self.named("enabled", session.id)
+        enabled = tuple(name for name in may_be_called if name not in sent | left_out and name not in BRIDGE)
         disabled = tuple(
             name for name in self.named("disabled", session.id)
             if name not in BRIDGE and (name in known or name in session.told.disabled)
         )  # fmt: skip
-        return Told(tuple(sorted(self.named("deferred", session.id))), enabled, disabled, session.state.mode)
+        deferred = {*self.named("deferred", session.id), *(name for name in may_be_called if name in left_out)}
+        return Told(tuple(sorted(deferred)), enabled, disabled, session.state.mode)
 
-    def spec(self, name: str) -> ToolSpec | None:
+    def spec(self, name: str, session_id: str) -> ToolSpec | None:
         tool = self._catalogue.find(name)
-        decision = self.states().get(name)
+        decision = self.states(session_id).get(name)
         return tool.spec if tool and decision and decision.state != "disabled" else None
 
     def can_run_side_by_side(self, call: Call) -> bool:

@@ -58,6 +58,8 @@ class AnthropicDecoder:
         self._blocks: dict[int, _Block] = {}
         self._usage: dict[str, Any] = {}
         self._stop = ""
+        self._cache_miss = ""
+        self.message_id = ""
         self.ended = False
 
     @property
@@ -68,7 +70,10 @@ class AnthropicDecoder:
         data = self._loads(event[1])
         match data.get("type", event[0]):
             case "message_start":
-                self._add_usage(_dict(data.get("message")).get("usage"))
+                message = _dict(data.get("message"))
+                self.message_id = str(message.get("id") or "")
+                self._add_usage(message.get("usage"))
+                self._add_diagnosis(message.get("diagnostics"))
             case "content_block_start":
                 return self._start(data)
             case "content_block_delta":
@@ -76,6 +81,7 @@ class AnthropicDecoder:
             case "message_delta":
                 self._stop = _dict(data.get("delta")).get("stop_reason") or self._stop
                 self._add_usage(data.get("usage"))
+                self._add_diagnosis(data.get("diagnostics") or _dict(data.get("delta")).get("diagnostics"))
             case "message_stop":
                 self.ended = True
             case "error":
@@ -88,7 +94,7 @@ class AnthropicDecoder:
         if not (self.ended and self._stop):
             raise StreamTruncated(f"The answer of {self._endpoint.service.name} broke off before its end.")
         parts = tuple(part for index in sorted(self._blocks) if (part := self._part(index)))
-        return Completed(Message("assistant", parts), self._stop_reason(parts), self._counted())
+        return Completed(Message("assistant", parts), self._stop_reason(parts), self._counted(), self._cache_miss)
 
     def _loads(self, data: str) -> dict[str, Any]:
         try:
@@ -165,6 +171,13 @@ class AnthropicDecoder:
     def _add_usage(self, usage: object) -> None:
         """Counts are cumulative; a field that is absent or null keeps its earlier value."""
         self._usage.update({key: value for key, value in _dict(usage).items() if value is not None})
+
+    def _add_diagnosis(self, diagnostics: object) -> None:
+        reason = _dict(_dict(diagnostics).get("cache_miss_reason"))
+        if kind := str(reason.get("type") or ""):
+            missed = _count(reason.get("cache_missed_input_tokens"))
+            tokens = f" ({missed:,} tokens)" if missed else ""
+            self._cache_miss = f"the provider says: {kind.replace('_', ' ')}{tokens}"
 
     def _counted(self) -> Usage:
         cached = _count(self._usage.get("cache_read_input_tokens"))

@@ -40,8 +40,8 @@ def capabilities_of(api: NativeDeferral, host: str, model: str) -> Capabilities:
     for row in TABLE:
         if row.deferral in (api, "") and row.host == host and re.fullmatch(row.model, model):
             if row.deferral:
-                return Capabilities(row.deferral, row.late_tools, f"{model} at {host} loads deferred tools itself")
+                return Capabilities(row.deferral, api, row.late_tools, f"{model} at {host} loads deferred tools itself")
             break
     return Capabilities(
-        why=f"{model or 'this model'} at {host or 'this address'} is not known to load deferred tools itself"
+        api=api, why=f"{model or 'this model'} at {host or 'this address'} is not known to load deferred tools itself"
     )

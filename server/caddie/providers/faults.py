@@ -150,8 +150,10 @@ def error_of(fault: Fault, service: Service, tools: Sequence[str] = ()) -> Provi
 
 def _tool_at_fault(told: str, tools: Sequence[str]) -> str:
     """The tool that an error names by its place in the request or by its name; empty when it names none."""
-    if (named := _TOOL_NAMED.search(told)) and named[1] in tools:
+    if named := _TOOL_NAMED.search(told):
         return named[1]
+    if "input[" in told:  # a tool that a search put into the conversation stands at no place of the request's own
+        return ""
     for place in _TOOL_AT.finditer(told):
         index = int(place[1] or place[2])
         inner = "declarations" in told.lower()  # Gemini: `tools[0]` is the list, the declaration's index is the tool's

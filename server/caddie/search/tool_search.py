@@ -250,16 +250,30 @@ def _names(text: str) -> list[str]:
 def answer(found: Found) -> str:
     """The text the model gets. Descriptions and schemas are the servers' own words."""
     lines = [_headline(found)]
-    for hit in found.hits[:MAX_DOUBTFUL] if found.nothing_fits else found.hits:
-        lines += ["", describe(hit.tool)]
+    for spec in shown(found):
+        lines += ["", describe(spec)]
     if found.hits and found.kind != "discover":
         lines += ["", f'Call one with ExecuteTool: {{"tool_name": "{found.hits[0].tool.name}", "params": {{…}}}}']
-    lines += [item.why for item in found.unknown]
+    return "\n".join([*lines, *_remarks(found)])
+
+
+def note(found: Found) -> str:
+    """The answer without the tools themselves, for providers that load them."""
+    return "\n".join([_headline(found), *_remarks(found)])
+
+
+def shown(found: Found) -> tuple[ToolSpec, ...]:
+    hits = found.hits[:MAX_DOUBTFUL] if found.nothing_fits else found.hits
+    return tuple(hit.tool for hit in hits)
+
+
+def _remarks(found: Found) -> Iterable[str]:
+    lines = [item.why for item in found.unknown]
     if found.indexing:
         lines.append(f"{found.indexing} tools have just changed and are still being read. Search again in a moment.")
     lines += [f"{reasons.server_not_ready(server)} Search again later." for server in found.pending]
     lines += [reasons.server_not_ready(server) for server in found.failed]
-    return "\n".join(lines)
+    return lines
 
 
 def _headline(found: Found) -> str:
@@ -300,13 +314,14 @@ class ToolSearchArgs(ToolArgs):
 def make_tool_search(searcher: ToolSearcher) -> Tool:
     async def run(args: ToolSearchArgs, context: ToolContext) -> ToolResult:
         found = await searcher.search(args.query, limit=args.limit, session_id=context.session.session_id)
-        return text_result(answer(found))
+        loaded = () if found.kind == "discover" else shown(found)
+        return replace(text_result(answer(found)), found=loaded, note=note(found) if loaded else "")
 
     return builtin(
         TOOL_SEARCH,
         "Find tools that are not in your tool list. Deferred tools are known to you by name only: search for what "
-        "you need, read the schema in the answer, then call the tool with ExecuteTool. Search before you say that "
-        "something cannot be done.",
+        "you need, then call the tool that was found: by its own name where it has joined your tools, else with "
+        "ExecuteTool and the schema in the answer. Search before you say that something cannot be done.",
         ToolSearchArgs,
         run,
         read_only=True,

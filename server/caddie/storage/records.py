@@ -21,11 +21,14 @@ from caddie.chat.messages import (
 )
 from caddie.chat.session import (
     Called,
+    Compacted,
     Prefix,
     Record,
+    Requested,
     Said,
     SettingsChanged,
     StateChanged,
+    ThinkingDropped,
     Titled,
     Told,
     TurnEnded,
@@ -42,6 +45,7 @@ _PART_NAMES = {kind: name for name, kind in _PARTS.items()}
 _RECORDS: dict[str, type] = {
     "prefix": Prefix, "turn": TurnStarted, "message": Said, "call": Called, "told": Told,
     "title": Titled, "state": StateChanged, "settings": SettingsChanged, "end": TurnEnded,
+    "request": Requested, "compacted": Compacted, "thinkingDropped": ThinkingDropped,
 }  # fmt: skip
 _RECORD_NAMES = {kind: name for name, kind in _RECORDS.items()}
 
@@ -69,6 +73,7 @@ def from_line(line: str) -> Record | None:
                 tree.get("model", ""),
                 tree.get("deferral", "bridge"),
                 _definitions(tree.get("loadable", ())),
+                tuple(tree.get("left_out", ())),
             )
         case "message":
             message = tree["message"]
@@ -87,6 +92,12 @@ def from_line(line: str) -> Record | None:
             return TurnStarted(tree["turn_id"], tree["text"])
         case "title":
             return Titled(tree["title"])
+        case "request":
+            return Requested(**{**tree, "usage": Usage(**tree["usage"])})
+        case "compacted":
+            return Compacted(tree["notes"], tuple(tree["tools_used"]))
+        case "thinkingDropped":
+            return ThinkingDropped()
         case _:
             return None
 

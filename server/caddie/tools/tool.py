@@ -50,6 +50,10 @@ class ToolResult:
     content: tuple[Content, ...] = ()
     structured: Mapping[str, Any] | None = None
     is_error: bool = False
+    found: tuple[ToolSpec, ...] = ()
+    """Tools that a search found; `content` describes them too, for models that cannot have them loaded."""
+    note: str = ""
+    """What a search says beside them."""
 
     @property
     def text(self) -> str:
@@ -104,7 +108,9 @@ class ToolSpec:
 
     `name` is the wire name (`[A-Za-z0-9_-]{1,64}`); `original_name` is what the tool's own source calls it.
     `server` is empty for built-ins. The two `read_only` and `destructive` flags are MCP's annotations of the
-    same names: claims of the tool's author, used for defaults and never as a permission.
+    same names: claims of the tool's author, used for defaults and never as a permission. `needs_interaction` says
+    that a person must see each call. `identity` tells how the server is started, so that another one under its name
+    is another.
     """
 
     name: str
@@ -117,6 +123,8 @@ class ToolSpec:
     read_only: bool = False
     destructive: bool = True
     always_load: bool = False
+    needs_interaction: bool = False
+    identity: str = ""
 
     @property
     def label(self) -> str:

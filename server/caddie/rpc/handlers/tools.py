@@ -60,6 +60,7 @@ def bind_handlers(server: Server, app: App) -> None:
 
     async def explain(params: wire.ExplainParams) -> wire.ExplainResult:
         engine = await app.engine()
+        await engine.deferrals.look(params.session_id or "")
         return convert.explanation(engine.admin.explain(params.tool, params.session_id or ""))
 
     bind(server, methods.TOOLS_LIST, list_tools)
