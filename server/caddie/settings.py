@@ -93,6 +93,23 @@ class Permissions(_Group):
     )
 
 
+class Checkpoints(_Group):
+    """What undo needs: the contents of files before each turn."""
+
+    enabled: bool = Field(True, description="Keep what files were before a turn, so that it can be undone.")
+    max_megabytes: int = Field(
+        300, ge=10, le=100_000, description="Disk space for that, for all workspaces; the oldest goes first."
+    )
+
+
+class Sandbox(_Group):
+    """Where commands of the tool Bash run."""
+
+    mode: Literal["auto", "always", "off"] = Field("auto", description="Which commands run in a sandbox (bubblewrap).")
+    network: bool = Field(False, description="Commands in the sandbox may use the network.")
+    writable: tuple[str, ...] = Field((), description="Folders beside the workspace that the sandbox may write to.")
+
+
 class Settings(_Group):
     provider: Provider = Field("auto", description="Which API to speak; `auto` takes the first that is there.")
     model: str = Field("", description="Model name; empty takes the provider's default.")
@@ -104,6 +121,8 @@ class Settings(_Group):
     hints: Hints = Hints()
     mcp: Mcp = Mcp()
     permissions: Permissions = Permissions()
+    checkpoints: Checkpoints = Checkpoints()
+    sandbox: Sandbox = Sandbox()
 
 
 MEANINGS: Mapping[str, Mapping[str, str]] = {
@@ -142,6 +161,11 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "acceptEdits": "Edits of files run too; everything else asks.",
         "plan": "Only reading is allowed.",
         "auto": "Everything runs that no rule denies or asks about.",
+    },
+    "sandbox.mode": {
+        "auto": "In permission mode `auto`, where nobody sees a command before it runs, if this system has bubblewrap.",
+        "always": "Every command; without bubblewrap none runs.",
+        "off": "None.",
     },
     "permissions.whenClientCannotAsk": {
         "deny": "It is refused.",

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -16,6 +17,7 @@ from caddie.chat.provider import Chosen
 from caddie.chat.session import Session
 from caddie.chat.turn import Outcome, Turn, TurnInput
 from caddie.engine.admin import ToolAdmin
+from caddie.engine.changes import ChangeLog
 from caddie.engine.configuration import Configuration
 from caddie.engine.deferral import Deferrals
 from caddie.engine.door import Door
@@ -24,6 +26,7 @@ from caddie.engine.models import Models
 from caddie.engine.sessions import Sessions
 from caddie.engine.settings_check import SettingsCheck
 from caddie.engine.toolbox import SessionTools
+from caddie.engine.undo import Undo, UndoReport
 from caddie.errors import ClientCannotAsk, InvalidInput, SessionBusy
 from caddie.layers import Layer
 from caddie.mcp.manager import McpManager
@@ -33,6 +36,7 @@ from caddie.search.prefetch import ToolHint, find_hints
 from caddie.search.semantic import SemanticRanker
 from caddie.search.tool_search import ToolSearcher, make_tool_search
 from caddie.settings import Settings
+from caddie.storage.checkpoints import CheckpointStore
 from caddie.storage.grants import GrantStore
 from caddie.storage.habits import read_habits
 from caddie.storage.places import Places, cache_folder, usual_places
@@ -96,6 +100,8 @@ class Engine:
         )
         self.grants = GrantStore(places)
         self.results = ResultStore(places)
+        self.changes = ChangeLog(self.workspace, CheckpointStore(places), self._checkpoint_bytes)
+        self._undo = Undo(self.changes, door.editor)
         self.sessions = Sessions(SessionStore(places), on_open=self._session_opened)
         self.models = models or Models(environ)
         self.mcp = McpManager(
@@ -140,6 +146,7 @@ class Engine:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self.mcp.close()
         await self.models.close()
+        await self.changes.close()
         await self.sessions.flush()
         self.sessions.close()
 
@@ -158,6 +165,7 @@ class Engine:
         await asyncio.to_thread(importlib.import_module, "mcp")  # 0.4 s that the first connection would wait for
         await self.index.warm()
         await asyncio.to_thread(self.results.remove_old)
+        await asyncio.to_thread(self.changes.store.trim, self._checkpoint_bytes())
 
     async def _ask_trust(self) -> None:
         question = Question(
@@ -275,6 +283,7 @@ class Engine:
         session.is_running = True
         self._draft = None
         turn_id = uuid4().hex[:12]
+        attachments = (*await self._undo.news(session.id), *attachments)
         try:
             outcome = await self._run_turn(
                 session, TurnInput(turn_id, text, attachments, picked, mode), emit, await_servers
@@ -302,7 +311,7 @@ class Engine:
             choose=choose,
             toolbox=self.tools,
             executor=self.executor,
-            context=self.context(session.state),
+            context=self._context_of_turn(session, turn.turn_id, tell),
             prefetch=self.hints,
             record=self.sessions.recorder(session.id),
             flush=self.sessions.flush,
@@ -322,6 +331,29 @@ class Engine:
         tell(Notice("info", f"Waiting for the MCP servers {', '.join(connecting)}.", "waiting_for_servers"))
         if late := await self.mcp.settled(None, seconds):
             tell(Notice("warning", f"Still connecting: {', '.join(late)}. The turn goes on.", "servers_pending"))
+
+    def _context_of_turn(self, session: Session, turn_id: str, tell: Callable[[TurnEvent], None]) -> ToolContext:
+        context = self.context(session.state)
+        if not context.settings.checkpoints.enabled:
+            return context
+        return replace(context, changes=self.changes.turn(session.id, turn_id, tell))
+
+    async def undo(self, session_id: str, turn_id: str = "") -> UndoReport:
+        """Take back what a turn did to files, or an undo; without `turn_id` the newest that is in force.
+
+        Raises: SessionNotFound, SessionBusy, InvalidInput.
+        """
+        session = await self.sessions.get(session_id)
+        if session.is_running:
+            raise SessionBusy("A turn is running in this session; stop it or wait for it, then undo.")
+        session.is_running = True
+        try:
+            return await self._undo.undo(session_id, turn_id)
+        finally:
+            session.is_running = False
+
+    def _checkpoint_bytes(self) -> int:
+        return self.configuration.settings.checkpoints.max_megabytes * 1_000_000
 
     async def execute(
         self, name: str, params: Mapping[str, Any], report: Report, *, session_id: str = ""

@@ -30,6 +30,7 @@ class Document:
     text: str
     encoding: Encoding = UTF_8
     is_open: bool = False
+    is_new: bool = False
 
 
 async def load(path: Path, context: ToolContext) -> Document:
@@ -63,25 +64,36 @@ def _read(path: Path, name: str) -> Document | None:
     return Document(path, name, text, encoding)
 
 
-async def store(document: Document, text: str, context: ToolContext) -> None:
+async def store(document: Document, text: str, context: ToolContext, *, encoding: Encoding | None = None) -> None:
     """Put `text` where the document came from, and count it as seen. Raises: ToolFailure."""
-    if not document.is_open:
-        await asyncio.to_thread(_write, document, text)
-    elif not await context.editor.replace_open_file(document.path, text):
-        raise ToolFailure(
-            f"{document.name!r} was closed in the editor meanwhile. Read it again, then repeat the change."
-        )
+    if document.is_open:
+        await _store_in_editor(document, text, context)
+    else:
+        before = None if document.is_new else document.encoding.encode(document.text)
+        data = _encoded(text, encoding or document.encoding, document.name)
+        await context.changes.note(document.path, before, data)
+        await asyncio.to_thread(_write, document, data)
     mark_seen(document.path, text, context)
 
 
-def _write(document: Document, text: str) -> None:
+async def _store_in_editor(document: Document, text: str, context: ToolContext) -> None:
+    before, after = (each.encode("utf-8", "replace") for each in (document.text, text))
+    await context.changes.note(document.path, before, after)
+    if not await context.editor.replace_open_file(document.path, text):
+        raise ToolFailure(
+            f"{document.name!r} was closed in the editor meanwhile. Read it again, then repeat the change."
+        )
+
+
+def _encoded(text: str, encoding: Encoding, name: str) -> bytes:
     try:
-        data = document.encoding.encode(text)
+        return encoding.encode(text)
     except UnicodeEncodeError as error:
         character = error.object[error.start]
-        raise ToolFailure(
-            f"{document.name!r} is encoded as {document.encoding.name}, which has no character {character!r}."
-        ) from None
+        raise ToolFailure(f"{name!r} is encoded as {encoding.name}, which has no character {character!r}.") from None
+
+
+def _write(document: Document, data: bytes) -> None:
     with _writing:
         present = _read(document.path, document.name)
         if (present.text if present else "") != document.text:

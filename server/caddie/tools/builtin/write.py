@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 from pydantic import Field
 
 from caddie.tools.builtin.documents import Document, find, require_seen, store
 from caddie.tools.builtin.paths import resolve_for_change, shown
-from caddie.tools.builtin.text_files import UTF_8, line_end, lines_of, with_line_end
+from caddie.tools.builtin.text_files import UTF_8, Encoding, line_end, lines_of, with_line_end
 from caddie.tools.context import ToolContext
 from caddie.tools.tool import DiffPreview, Preview, ToolArgs, ToolResult, builtin, text_result
 
@@ -27,10 +26,10 @@ async def preview_write(args: WriteArgs, context: ToolContext) -> Preview:
 
 async def write(args: WriteArgs, context: ToolContext) -> ToolResult:
     path, existing = await _target(args, context)
-    document = existing or Document(path, shown(context.workspace, path), "")
+    document = existing or Document(path, shown(context.workspace, path), "", is_new=True)
     text = _new_text(args, existing)
-    document, note = _encodable(document, text)
-    await store(document, text, context)
+    encoding, note = _encoding_for(document, text)
+    await store(document, text, context, encoding=encoding)
     did = "Replaced" if existing else "Created"
     where = " (in the editor's buffer)" if document.is_open else ""
     return text_result(
@@ -53,14 +52,14 @@ def _new_text(args: WriteArgs, existing: Document | None) -> str:
     return with_line_end(args.content, line_end(existing.text))
 
 
-def _encodable(document: Document, text: str) -> tuple[Document, str]:
+def _encoding_for(document: Document, text: str) -> tuple[Encoding, str]:
     """As everything is replaced, a text that the old encoding cannot hold changes it rather than fails."""
     try:
         text.encode(document.encoding.name)
     except UnicodeEncodeError:
         if document.encoding != UTF_8:
-            return replace(document, encoding=UTF_8), f" The encoding is now UTF-8; it was {document.encoding.name}."
-    return document, ""
+            return UTF_8, f" The encoding is now UTF-8; it was {document.encoding.name}."
+    return document.encoding, ""
 
 
 TOOL = builtin(

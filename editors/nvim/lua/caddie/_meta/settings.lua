@@ -55,6 +55,17 @@
 ---@field deny? string[] Rules for what is refused, whatever else says.
 ---@field whenClientCannotAsk? "deny"|"allow" What happens when nobody can be asked. (default deny)
 
+--- What undo needs: the contents of files before each turn.
+---@class caddie.Settings.Checkpoints
+---@field enabled? boolean Keep what files were before a turn, so that it can be undone. (default true)
+---@field maxMegabytes? integer Disk space for that, for all workspaces; the oldest goes first. (default 300)
+
+--- Where commands of the tool Bash run.
+---@class caddie.Settings.Sandbox
+---@field mode? "auto"|"always"|"off" Which commands run in a sandbox (bubblewrap). (default auto)
+---@field network? boolean Commands in the sandbox may use the network. (default false)
+---@field writable? string[] Folders beside the workspace that the sandbox may write to.
+
 ---@class caddie.Settings
 ---@field provider? "auto"|"anthropic"|"openai"|"openai-chat"|"gemini"|"xai"|"offline" Which API to speak; `auto` takes the first that is there. (default auto)
 ---@field model? string Model name; empty takes the provider's default.
@@ -66,3 +77,5 @@
 ---@field hints? caddie.Settings.Hints
 ---@field mcp? caddie.Settings.Mcp
 ---@field permissions? caddie.Settings.Permissions
+---@field checkpoints? caddie.Settings.Checkpoints
+---@field sandbox? caddie.Settings.Sandbox
