@@ -11,24 +11,17 @@ import {
   type RequestType,
   ResponseError,
   State,
-  type ServerOptions,
+  type StaticFeature,
 } from 'vscode-languageclient/node';
 import { Backoff } from './server/backoff';
+import { type ServerCommand, ServerProcess } from './server/process';
 import { asPlainSettings, type EditorSettings } from './settings';
 
 export type ClientState = 'stopped' | 'starting' | 'ready' | 'failed';
 
-/** The command that runs the server. */
-export interface ServerCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly cwd?: string;
-}
-
 export interface Host {
   /** Throws an Error whose message says what the person can do. */
-  findServer(token: vscode.CancellationToken): Promise<ServerCommand>;
+  findServer(): Promise<ServerCommand>;
   readSettings(): EditorSettings;
   readonly output: vscode.LogOutputChannel;
 }
@@ -42,8 +35,10 @@ export class CaddieClient implements vscode.Disposable {
   private client?: LanguageClient;
   private current: ClientState = 'stopped';
   private why = '';
+  private failure?: Error;
   private starting?: Promise<void>;
   private retry?: NodeJS.Timeout;
+  /** Grows with each start and stop; what an older one still says is not heard. */
   private generation = 0;
   private readonly backoff = new Backoff();
   private readonly handlers = new Map<Handler, vscode.Disposable | undefined>();
@@ -59,6 +54,11 @@ export class CaddieClient implements vscode.Disposable {
   /** Why it is in state `failed` or `starting`, in one sentence for the person. */
   get problem(): string {
     return this.why;
+  }
+
+  /** What the last start failed with. */
+  get error(): Error | undefined {
+    return this.current === 'failed' ? this.failure : undefined;
   }
 
   /** Resolves when it is ready; refuses with the reason. */
@@ -151,34 +151,39 @@ export class CaddieClient implements vscode.Disposable {
     const generation = ++this.generation;
     this.become('starting', this.why);
     try {
-      const source = new vscode.CancellationTokenSource();
-      const server = await this.host.findServer(source.token);
+      const server = await this.host.findServer();
       if (generation !== this.generation) return;
-      this.host.output.info(`starting ${[server.command, ...server.args].join(' ')}`);
-      const client = new LanguageClient('caddie', 'Caddie', serverOptions(server), this.options(generation));
-      client.registerFeature({
-        fillClientCapabilities: (capabilities) => {
-          capabilities.experimental = { ...(capabilities.experimental as object | undefined), caddie: CAPABILITIES };
-        },
-        initialize: () => undefined,
-        getState: () => ({ kind: 'static' }),
-        clear: () => undefined,
-      });
-      this.client = client;
-      for (const handler of this.handlers.keys()) this.handlers.set(handler, handler(client));
-      await client.start();
+      await this.connect(server, generation);
       this.backoff.started();
       if (generation === this.generation) this.become('ready');
     } catch (error) {
       if (generation === this.generation) {
         await this.letGo();
-        this.fail(messageOf(error));
+        this.fail(error);
       }
-      throw error instanceof Error ? error : new Error(messageOf(error));
+      throw error;
     }
   }
 
-  private options(generation: number): LanguageClientOptions {
+  private async connect(server: ServerCommand, generation: number): Promise<void> {
+    this.host.output.info(`starting (${server.origin}) ${[server.command, ...server.args].join(' ')}`);
+    const process = await ServerProcess.start(server);
+    const client = new LanguageClient('caddie', 'Caddie', () => Promise.resolve(process.child), this.options());
+    client.registerFeature(announcing(CAPABILITIES));
+    this.client = client;
+    for (const handler of this.handlers.keys()) this.handlers.set(handler, handler(client));
+    void process.ended.then((how) => {
+      this.host.output.info(`the server ${how}`);
+      if (generation === this.generation) this.died(how);
+    });
+    const early = process.ended.then((how) => {
+      throw new Error(vscode.l10n.t('Caddie’s server did not start: it {0}', how));
+    });
+    await Promise.race([client.start(), early]);
+    early.catch(() => undefined);
+  }
+
+  private options(): LanguageClientOptions {
     const settings = asPlainSettings(this.host.readSettings());
     return {
       documentSelector: [{ scheme: 'file' }, { scheme: 'untitled' }, { scheme: 'vscode-notebook-cell' }],
@@ -191,10 +196,7 @@ export class CaddieClient implements vscode.Disposable {
       initializationFailedHandler: () => false,
       errorHandler: {
         error: (): ErrorHandlerResult => ({ action: ErrorAction.Continue, handled: true }),
-        closed: (): CloseHandlerResult => {
-          if (generation === this.generation) this.died();
-          return { action: CloseAction.DoNotRestart, handled: true };
-        },
+        closed: (): CloseHandlerResult => ({ action: CloseAction.DoNotRestart, handled: true }),
       },
       middleware: {
         workspace: {
@@ -209,25 +211,26 @@ export class CaddieClient implements vscode.Disposable {
     };
   }
 
-  private died(): void {
+  private died(how: string): void {
     if (this.current !== 'ready') return;
     void this.letGo();
+    const why = vscode.l10n.t('Caddie’s server stopped: it {0}', how);
     const wait = this.backoff.next();
-    const why = vscode.l10n.t('Caddie’s server stopped unexpectedly.');
     if (wait === undefined) {
-      this.fail(vscode.l10n.t('{0} It was restarted {1} times; it stays stopped now.', why, this.backoff.tries));
+      this.fail(new Error(vscode.l10n.t('{0} (restarted {1} times; it stays stopped now)', why, this.backoff.tries)));
       return;
     }
-    this.host.output.warn(`the server ended; starting it again in ${wait} ms`);
+    this.host.output.warn(`${why}; starting it again in ${wait} ms`);
     this.become('starting', why);
     this.retry = setTimeout(() => {
       this.start().catch(() => undefined);
     }, wait);
   }
 
-  private fail(why: string): void {
-    this.host.output.error(why);
-    this.become('failed', why);
+  private fail(error: unknown): void {
+    this.failure = error instanceof Error ? error : new Error(String(error));
+    this.host.output.error(this.failure.message);
+    this.become('failed', this.failure.message);
   }
 
   private become(state: ClientState, why = ''): void {
@@ -252,9 +255,15 @@ export class CaddieClient implements vscode.Disposable {
 
 const CAPABILITIES = { permission: true, question: true, settingsWrite: true, editorQuery: true, diff: true };
 
-function serverOptions(server: ServerCommand): ServerOptions {
-  const options = { env: server.env, cwd: server.cwd };
-  return { command: server.command, args: [...server.args], options };
+function announcing(ours: Record<string, boolean>): StaticFeature {
+  return {
+    fillClientCapabilities: (capabilities) => {
+      capabilities.experimental = { ...(capabilities.experimental as object | undefined), caddie: ours };
+    },
+    initialize: () => undefined,
+    getState: () => ({ kind: 'static' }),
+    clear: () => undefined,
+  };
 }
 
 export function messageOf(error: unknown): string {

@@ -1,0 +1,19 @@
+/** What is done to words from strangers before a person sees them. Pure. */
+
+// Control characters, C1 controls, and the marks that turn the direction of text round.
+const REMOVED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(REMOVED, '').trim();
+}
+
+export function cap(text: string, length: number): string {
+  const letters = [...text];
+  return letters.length <= length ? text : `${letters.slice(0, length - 1).join('').trimEnd()}…`;
+}
+
+/** 912, 7.9k, 18k */
+export function tokens(count: number): string {
+  if (count < 1000) return String(Math.round(count));
+  return `${(count / 1000).toFixed(count < 9950 ? 1 : 0).replace(/\.0$/, '')}k`;
+}
