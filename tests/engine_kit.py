@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from caddie.chat.events import Notice, TurnEvent
+from caddie.chat.provider import Provider
 from caddie.engine.door import QuietDoor
 from caddie.engine.engine import Engine
 from caddie.engine.models import Models
@@ -54,9 +55,9 @@ class Sitter:
 
 
 class Desk:
-    """An engine, its person, and everything the turns told."""
+    """An engine, its person, and everything the turns told. `provider` is the scripted one unless another was given."""
 
-    def __init__(self, engine: Engine, person: Sitter, provider: Scripted, door: _Door) -> None:
+    def __init__(self, engine: Engine, person: Sitter, provider: Any, door: _Door) -> None:
         self.engine = engine
         self.person = person
         self.provider = provider
@@ -88,12 +89,15 @@ class Desk:
 
 
 class _Chosen(Models):
-    def __init__(self, provider: Scripted) -> None:
+    """`settings.model` switches the model as it does for a person."""
+
+    def __init__(self, provider: Provider) -> None:
         super().__init__({})
-        self._provider = provider
+        self.provider = provider
 
     async def choose(self, settings: Settings) -> Choice:
-        return Choice(self._provider, "scripted", "the test says so")
+        self._choice = Choice(self.provider, settings.model or self.provider.default_model, "the test says so")
+        return self._choice
 
 
 class _Door(QuietDoor):
@@ -121,9 +125,10 @@ async def desk(
     environ: Mapping[str, str] | None = None,
     trusted: bool | None = True,
     can_ask: bool = True,
+    provider: Provider | None = None,
 ) -> AsyncIterator[Desk]:
     """`tools` stand for what MCP servers would publish, by server."""
-    person, provider = Sitter(), Scripted(*answers)
+    person, provider = Sitter(), provider or Scripted(*answers)
     door = _Door(person, trusted)
     if not can_ask:
         person.ask_permission = _cannot_ask  # type: ignore[method-assign]

@@ -21,7 +21,8 @@ _EXTENSIONS = ("reasoning_content", "reasoning")
 
 def check_anthropic(body: Mapping[str, Any]) -> None:
     """Raises ValidationError or AssertionError when api.anthropic.com would answer 400."""
-    _drain(_anthropic_adapter().validate_python(body))
+    late = any(message["role"] == "system" for message in body["messages"])
+    _drain((_anthropic_beta_adapter() if late else _anthropic_adapter()).validate_python(body))
     assert body["stream"] is True
     assert not {"temperature", "top_p", "top_k"} & set(body), "the newest models refuse sampling parameters"
     assert body.get("tool_choice", {"type": "auto"})["type"] in ("auto", "none"), "forced tool use is refused"
@@ -32,7 +33,7 @@ def check_anthropic(body: Mapping[str, Any]) -> None:
         _check_root(tool["input_schema"])
         assert all(_KEY.fullmatch(key) for key in tool["input_schema"].get("properties", {}))
         assert not (tool.get("defer_loading") and tool.get("cache_control"))
-    _check_anthropic_messages(body["messages"])
+    _check_anthropic_messages([message for message in body["messages"] if message["role"] != "system"])
 
 
 def check_openai_chat(body: Mapping[str, Any], *, extensions: bool = False) -> None:
@@ -138,6 +139,17 @@ def _anthropic_adapter() -> TypeAdapter[Any]:
         warnings.simplefilter("ignore")
         _forbid_extra("anthropic.types")
         from anthropic.types.message_create_params import MessageCreateParamsStreaming
+
+        return TypeAdapter(MessageCreateParamsStreaming)
+
+
+@functools.cache
+def _anthropic_beta_adapter() -> TypeAdapter[Any]:
+    """Tools that are added in mid-conversation are known to the types of the beta only."""
+    _anthropic_adapter()  # forbids unknown keys, those of the beta's types too
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from anthropic.types.beta.message_create_params import MessageCreateParamsStreaming
 
         return TypeAdapter(MessageCreateParamsStreaming)
 
