@@ -20,6 +20,7 @@
     ├── ServerFailed                an MCP server did not start, answer or stay
     ├── SessionNotFound
     ├── SessionBusy                 one turn at a time in a session
+    ├── NothingToUndo               no change to a file is there to be taken back
     └── ClientCannotAsk             the editor has no way to put this question to the person
 
 Core raises; `rpc/errors.py` alone knows JSON-RPC numbers.
@@ -148,6 +149,10 @@ class SessionNotFound(CaddieError):
 class SessionBusy(CaddieError):
     kind = "session_busy"
     retryable = True
+
+
+class NothingToUndo(CaddieError):
+    kind = "nothing_to_undo"
 
 
 class ClientCannotAsk(CaddieError):

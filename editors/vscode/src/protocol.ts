@@ -34,6 +34,8 @@ export interface TurnResult {
   mode: "agent" | "plan";
   /** The model that answered. */
   model: string;
+  /** Files that it changed and `caddie/session/undo` can take back. */
+  changedFiles: string[];
 }
 
 /** Tokens as the provider counted them; `inputTokens` includes cached ones. */
@@ -182,6 +184,31 @@ export interface TranscriptItem {
 export interface SessionRenameParams {
   sessionId: string;
   title: string;
+}
+
+export interface UndoParams {
+  sessionId: string;
+  /** A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force. */
+  turnId?: string | null;
+}
+
+export interface UndoResult {
+  /** What was taken back. */
+  turnId: string;
+  /** Undoes this undo. Absent when it changed no file. */
+  undoId?: string;
+  files: FileUndone[];
+  /** All of it in words. */
+  message: string;
+}
+
+/** `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since. */
+export interface FileUndone {
+  /** Relative to the workspace where it is inside. */
+  path: string;
+  outcome: "restored" | "merged" | "kept" | "conflict";
+  /** Why, or where, as a clause for the person. */
+  detail?: string;
 }
 
 export interface ToolsListParams {
@@ -704,6 +731,9 @@ export const sessionRename = new RequestType<SessionRenameParams, SessionInfo, v
 /** Deletes a stored conversation. */
 export const sessionDelete = new RequestType<SessionParams, Empty, void>("caddie/session/delete");
 
+/** Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone. */
+export const sessionUndo = new RequestType<UndoParams, UndoResult, void>("caddie/session/undo");
+
 /** The catalogue with states, who decided them, servers, token costs and totals. */
 export const toolsList = new RequestType<ToolsListParams, ToolsListResult, void>("caddie/tools/list");
 
@@ -786,6 +816,7 @@ export const METHODS = {
   "caddie/session/open": "toServer",
   "caddie/session/rename": "toServer",
   "caddie/session/delete": "toServer",
+  "caddie/session/undo": "toServer",
   "caddie/tools/list": "toServer",
   "caddie/tools/search": "toServer",
   "caddie/tools/discover": "toServer",

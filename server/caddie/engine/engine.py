@@ -352,6 +352,10 @@ class Engine:
         finally:
             session.is_running = False
 
+    async def changed_files(self, session_id: str, turn_id: str) -> list[str]:
+        """What `undo` can take back of a turn."""
+        return await self._undo.changed_files(session_id, turn_id)
+
     def _checkpoint_bytes(self) -> int:
         return self.configuration.settings.checkpoints.max_megabytes * 1_000_000
 

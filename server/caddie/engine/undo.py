@@ -11,19 +11,20 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 from uuid import uuid4
 
 from caddie.chat import prompt
 from caddie.chat.messages import Text
 from caddie.engine.changes import ChangeLog, not_covered, shown
 from caddie.engine.taking_back import CannotTakeBack, NothingToTakeBack, content_before
-from caddie.errors import CaddieError, InvalidInput
+from caddie.errors import CaddieError, NothingToUndo
 from caddie.storage.checkpoints import FileChange, Journal, Kept, Undone
 from caddie.tools.builtin.text_files import NotText, decode, write_atomic
 from caddie.tools.context import Editor
 
 Outcome = Literal["restored", "merged", "kept", "conflict"]
+NAMED = 10
 NAMED_TO_MODEL = 50
 
 
@@ -48,21 +49,24 @@ class UndoReport:
 
     @property
     def words(self) -> str:
-        """All of it in one sentence."""
-        parts = []
-        for outcome, said in (
-            ("restored", "restored"), ("merged", "taken back beside other edits, which stay, in"),
-            ("conflict", "in conflict and left as they are"), ("kept", "nothing to take back in"),
-        ):  # fmt: skip
-            if names := [file.path for file in self.files if file.outcome == outcome]:
-                parts.append(f"{said}: {_named(names, 5)}")
-        text = "; ".join(parts)
-        return f"{text[:1].upper()}{text[1:]}."
+        """All of it for the person."""
+        by_outcome = {outcome: [f for f in self.files if f.outcome == outcome] for outcome in get_args(Outcome)}
+        said = [
+            ("Restored: ", _named([file.path for file in by_outcome["restored"]], NAMED)),
+            (
+                "Taken back beside other edits, which stay: ",
+                _named([file.path for file in by_outcome["merged"]], NAMED),
+            ),
+            ("Left as it is: ", _named([f"{file.path} {file.detail}" for file in by_outcome["conflict"]], NAMED)),
+            ("Nothing to take back: ", _named([f"{file.path} {file.detail}" for file in by_outcome["kept"]], NAMED)),
+        ]
+        sentences = [f"{begin}{names}." for begin, names in said if names]
+        return " ".join([*sentences, *([self.not_covered] if self.not_covered else [])])
 
 
 @dataclass(frozen=True, slots=True)
 class _There:
-    """What is at a path. `buffer` is the text in an editor, which goes before the file."""
+    """What is at a path; without data, nothing."""
 
     data: bytes | None
     mode: int = 0
@@ -77,13 +81,13 @@ class Undo:
     async def undo(self, session_id: str, checkpoint: str = "") -> UndoReport:
         """Take back a turn, or an undo of one; without `checkpoint` the newest turn whose changes are in force.
 
-        Raises: InvalidInput when there is none, OSError.
+        Raises: NothingToUndo, OSError.
         """
         journal = await self._log.run(lambda: self._log.store.read(session_id))
         checkpoint = checkpoint or journal.newest()
         changes = journal.changes(checkpoint)
         if not changes:
-            raise InvalidInput(_nothing(journal, checkpoint))
+            raise NothingToUndo(_nothing(journal, checkpoint))
         undo_id = uuid4().hex[:12]
         files = [await self._undo_file(session_id, undo_id, path, steps) for path, steps in _by_path(changes)]
         is_done = any(file.outcome in ("restored", "merged") for file in files)
@@ -104,6 +108,10 @@ class Undo:
         await self._log.run(lambda: self._log.write(session_id, told))
         names = _named([repr(shown(path, self._log.workspace)) for path in paths], NAMED_TO_MODEL)
         return (Text(prompt.block("undone", f"The person took back earlier changes of yours to files: {names}")),)
+
+    async def changed_files(self, session_id: str, turn_id: str) -> list[str]:
+        journal = await self._log.run(lambda: self._log.store.read(session_id))
+        return sorted({shown(change.path, self._log.workspace) for change in journal.changes(turn_id)})
 
     async def _undo_file(self, session_id: str, undo_id: str, path: str, steps: Sequence[FileChange]) -> FileUndone:
         name = shown(path, self._log.workspace)

@@ -45,6 +45,9 @@ class TurnResult(Message):
     usage: Usage
     mode: Mode
     model: str = Field("", description="The model that answered.")
+    changed_files: list[str] = Field(
+        default_factory=list, description="Files that it changed and `caddie/session/undo` can take back."
+    )
 
 
 class TextEvent(Message):
@@ -148,6 +151,30 @@ class SessionListResult(Message):
 
 class SessionParams(Message):
     session_id: str
+
+
+class UndoParams(Message):
+    session_id: str
+    turn_id: str | None = Field(
+        None,
+        description="A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force.",
+    )
+
+
+class FileUndone(Message):
+    """`restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`: nothing
+    was to be taken back. `conflict`: left as it is, because others changed the same lines since."""
+
+    path: str = Field(description="Relative to the workspace where it is inside.")
+    outcome: Literal["restored", "merged", "kept", "conflict"]
+    detail: str | None = Field(None, description="Why, or where, as a clause for the person.")
+
+
+class UndoResult(Message):
+    turn_id: str = Field(description="What was taken back.")
+    undo_id: str | None = Field(None, description="Undoes this undo. Absent when it changed no file.")
+    files: list[FileUndone]
+    message: str = Field(description="All of it in words.")
 
 
 class TranscriptItem(Message):

@@ -63,6 +63,12 @@ SESSION_RENAME = _request(
 SESSION_DELETE = _request(
     "caddie/session/delete", chat.SessionParams, Empty, "Deletes a stored conversation.", errors=_SESSION
 )
+SESSION_UNDO = _request(
+    "caddie/session/undo", chat.UndoParams, chat.UndoResult,
+    "Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through "
+    "`workspace/applyEdit`. An undo can be undone.",
+    errors=(*_SESSION, "nothing_to_undo"),
+)  # fmt: skip
 TOOLS_LIST = _request(
     "caddie/tools/list", tools.ToolsListParams, tools.ToolsListResult,
     "The catalogue with states, who decided them, servers, token costs and totals.",
@@ -157,7 +163,7 @@ SETTINGS_WRITE = Method(
 
 METHODS: tuple[Method, ...] = (
     CHAT_TURN, CHAT_DRAFT, CHAT_EVENT, HINTS_SHOW,
-    SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE,
+    SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE, SESSION_UNDO,
     TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
     TOOLS_CHANGED,
     MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_LOG, MCP_RESOURCES, MCP_READ_RESOURCE, MCP_STATUS,

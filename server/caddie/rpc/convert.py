@@ -10,6 +10,7 @@ from caddie.chat.messages import Usage
 from caddie.chat.session import Called, Said, Session, TurnStarted
 from caddie.engine.explain import Explanation
 from caddie.engine.listed import Listed
+from caddie.engine.undo import UndoReport
 from caddie.protocol import chat, mcp, permissions, tools
 from caddie.search.index import Hit
 from caddie.search.prefetch import ToolHint
@@ -112,6 +113,11 @@ def transcript(item: Session) -> list[chat.TranscriptItem]:
             case _:
                 pass
     return found
+
+
+def undone(report: UndoReport) -> chat.UndoResult:
+    files = [chat.FileUndone(path=f.path, outcome=f.outcome, detail=f.detail or None) for f in report.files]
+    return chat.UndoResult(turn_id=report.turn_id, undo_id=report.undo_id or None, files=files, message=report.words)
 
 
 def source(item: Source) -> tools.StateSource:

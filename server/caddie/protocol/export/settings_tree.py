@@ -16,6 +16,8 @@ GROUPS = {
     "hints": "Hints",
     "mcp": "MCP servers",
     "permissions": "Permissions",
+    "checkpoints": "Undo",
+    "sandbox": "Sandbox",
 }
 
 

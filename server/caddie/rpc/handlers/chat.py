@@ -64,6 +64,7 @@ def bind_handlers(server: Server, app: App) -> None:
             usage=convert.usage(outcome.usage),
             mode=session.state.mode,
             model=outcome.model,
+            changed_files=await engine.changed_files(session.id, turn_id),
         )
 
     async def draft(params: wire.DraftParams) -> None:
@@ -93,6 +94,11 @@ def bind_handlers(server: Server, app: App) -> None:
         await engine.sessions.delete(params.session_id)
         engine.configuration.forget_session(params.session_id)
         engine.grants.forget_session(params.session_id)
+        await engine.changes.run(lambda: engine.changes.store.forget(params.session_id))
+
+    async def undo(params: wire.UndoParams) -> wire.UndoResult:
+        engine = await app.engine()
+        return convert.undone(await engine.undo(params.session_id, params.turn_id or ""))
 
     bind(server, methods.CHAT_TURN, turn)
     bind(server, methods.CHAT_DRAFT, draft)
@@ -100,3 +106,4 @@ def bind_handlers(server: Server, app: App) -> None:
     bind(server, methods.SESSION_OPEN, open_session)
     bind(server, methods.SESSION_RENAME, rename_session)
     bind(server, methods.SESSION_DELETE, delete_session)
+    bind(server, methods.SESSION_UNDO, undo)

@@ -23,6 +23,7 @@
 ---@field usage caddie.Usage
 ---@field mode "agent"|"plan"
 ---@field model string The model that answered.
+---@field changedFiles string[] Files that it changed and `caddie/session/undo` can take back.
 
 --- Tokens as the provider counted them; `inputTokens` includes cached ones.
 ---@class caddie.Usage
@@ -142,6 +143,23 @@
 ---@class caddie.SessionRenameParams
 ---@field sessionId string
 ---@field title string
+
+---@class caddie.UndoParams
+---@field sessionId string
+---@field turnId? string A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force.
+
+---@class caddie.UndoResult
+---@field turnId string What was taken back.
+---@field undoId? string Undoes this undo. Absent when it changed no file.
+---@field files caddie.FileUndone[]
+---@field message string All of it in words.
+
+--- `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`: nothing
+--- was to be taken back. `conflict`: left as it is, because others changed the same lines since.
+---@class caddie.FileUndone
+---@field path string Relative to the workspace where it is inside.
+---@field outcome "restored"|"merged"|"kept"|"conflict"
+---@field detail? string Why, or where, as a clause for the person.
 
 ---@class caddie.ToolsListParams
 ---@field sessionId? string
@@ -544,6 +562,9 @@ return {
   --- Deletes a stored conversation.
   --- toServer: caddie.SessionParams -> caddie.Empty
   SESSION_DELETE = "caddie/session/delete",
+  --- Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone.
+  --- toServer: caddie.UndoParams -> caddie.UndoResult
+  SESSION_UNDO = "caddie/session/undo",
   --- The catalogue with states, who decided them, servers, token costs and totals.
   --- toServer: caddie.ToolsListParams -> caddie.ToolsListResult
   TOOLS_LIST = "caddie/tools/list",
