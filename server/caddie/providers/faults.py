@@ -29,7 +29,7 @@ _OVERFLOW = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SPENT = re.compile(r"insufficient_quota|enforced_spend_limit_reached|billing_hard_limit_reached|PerDay\b")
-_BAD_KEY = re.compile(r"API_KEY_INVALID|invalid_api_key|API key not valid", re.IGNORECASE)
+_BAD_KEY = re.compile(r"API_KEY_INVALID|invalid_api_key|API key not valid|incorrect API key", re.IGNORECASE)
 _DEFERRAL = re.compile(
     r"defer_loading|tool_reference|tool reference|tool_search|tool_addition|additional_tools|inline-tools"
     r"|tool definitions/code execution functions",

@@ -29,14 +29,16 @@ PROVIDERS: Mapping[str, Row] = {
     "anthropic": Row(
         "caddie.providers.anthropic:Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-opus-5-5"
     ),
-    "openai": Row("caddie.providers.openai_chat:OpenAIChat", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.5"),
+    "openai": Row(
+        "caddie.providers.openai_responses:OpenAIResponses", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.5"
+    ),
     "gemini": Row(
-        "caddie.providers.openai_chat:OpenAIChat",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "caddie.providers.gemini:Gemini",
+        "https://generativelanguage.googleapis.com",
         "GEMINI_API_KEY",
         "gemini-3.8-flash",
     ),
-    "xai": Row("caddie.providers.openai_chat:OpenAIChat", "https://api.x.ai/v1", "XAI_API_KEY", "grok-4.5"),
+    "xai": Row("caddie.providers.openai_responses:OpenAIResponses", "https://api.x.ai/v1", "XAI_API_KEY", "grok-4.5"),
     "openai-chat": Row(
         "caddie.providers.openai_chat:OpenAIChat", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.5"
     ),

@@ -15,6 +15,7 @@ from caddie.engine.models import Models
 from caddie.errors import ProviderAuth
 from caddie.providers import LocalServer, build_provider, choose_provider
 from caddie.settings import Settings
+from responses_fake import message, stream
 
 
 class Machine:
@@ -181,18 +182,24 @@ async def test_a_server_named_by_address_is_asked_for_its_model(client: httpx.As
     assert choice.model == "llama"
 
 
+WHOLE_ANSWERS = {
+    "anthropic": fixture("anthropic_text.sse"),
+    "openai": stream(message("Hello.")),
+    "xai": stream(message("Hello.")),
+}
+
+
 @pytest.mark.parametrize(
     ("provider", "key_name", "url"),
     [
         ("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1/messages"),
-        ("openai", "OPENAI_API_KEY", "https://api.openai.com/v1/chat/completions"),
+        ("openai", "OPENAI_API_KEY", "https://api.openai.com/v1/responses"),
         ("openai-chat", "OPENAI_API_KEY", "https://api.openai.com/v1/chat/completions"),
-        ("xai", "XAI_API_KEY", "https://api.x.ai/v1/chat/completions"),
-        ("gemini", "GEMINI_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"),
+        ("xai", "XAI_API_KEY", "https://api.x.ai/v1/responses"),
     ],
 )
 async def test_each_provider_goes_to_its_own_address_with_its_own_key(provider: str, key_name: str, url: str) -> None:
-    server = Server(streamed(fixture("anthropic_text.sse" if provider == "anthropic" else "chat_text.sse")))
+    server = Server(streamed(WHOLE_ANSWERS.get(provider) or fixture("chat_text.sse")))
     built = build_provider(Settings(provider=provider), {key_name: f" {KEY}\n"}, server.client)
     assert built.name == provider
     await collect(built, request(model=built.default_model))
@@ -212,6 +219,14 @@ async def test_a_missing_key_names_its_variable(provider: str, client: httpx.Asy
 async def test_an_address_of_ones_own_needs_no_key(client: httpx.AsyncClient) -> None:
     built = build_provider(Settings(provider="openai-chat", baseUrl="http://127.0.0.1:9"), {}, client)
     assert (built.name, built.default_model) == ("openai-chat", "")
+
+
+async def test_openai_at_another_address_still_speaks_responses() -> None:
+    server = Server(streamed(stream(message("Hello."))))
+    built = build_provider(Settings(provider="openai", baseUrl="http://127.0.0.1:9/v1"), {}, server.client)
+    await collect(built, request(model="m"))
+    assert str(server.requests[0].url) == "http://127.0.0.1:9/v1/responses"
+    assert "authorization" not in server.requests[0].headers
 
 
 def test_importing_the_providers_loads_no_http_library() -> None:
