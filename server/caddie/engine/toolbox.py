@@ -52,7 +52,9 @@ class SessionTools:
     def prefix(self, session: Session, chosen: Chosen) -> Prefix:
         self._in_step()
         states = self.states(session.id)
-        whole = [definition(spec) for spec in self._catalogue.specs if states[spec.name].state == "enabled"]
+        enabled = [spec for spec in self._catalogue.specs if states[spec.name].state == "enabled"]
+        # Servers list their tools in any order; the same tools give the same bytes, so one session warms the next.
+        whole = map(definition, sorted(enabled, key=lambda spec: (spec.server != "", spec.server and spec.name)))
         deferred = sorted(self._deferred(session.id), key=lambda spec: spec.name)
         stubs = map(stub, deferred) if chosen.deferral == "stub" else ()
         loadable = map(definition, deferred) if chosen.deferral == "native" else ()
