@@ -88,6 +88,9 @@ class Permissions(_Group):
     allow: tuple[str, ...] = Field((), description="Rules: `Tool`, `Tool(pattern)`, `mcp__server__*`.")
     ask: tuple[str, ...] = Field((), description="Rules for what is asked, whatever `allow` says.")
     deny: tuple[str, ...] = Field((), description="Rules for what is refused, whatever else says.")
+    read_only: tuple[str, ...] = Field(
+        (), description="Names or globs of tools that run in plan mode, whatever they say of themselves."
+    )
     when_client_cannot_ask: Literal["deny", "allow"] = Field(
         "deny", description="What happens when nobody can be asked."
     )

@@ -58,7 +58,13 @@ def assert_only_the_real_tool_was_asked_for(one: Editor, repository: Path) -> No
     asked = one.asked[0][1]
     assert (asked["label"], asked["server"]) == ("git_log", "git")
     assert asked["params"] == {"repo_path": str(repository), "max_count": 3}
-    assert [choice["kind"] for choice in asked["choices"]] == ["allowOnce", "allowSession", "allowAlways", "reject"]
+    assert [choice["kind"] for choice in asked["choices"]] == [
+        "allowOnce",
+        "allowSession",
+        "allowAlways",
+        "allowServerSession",
+        "reject",
+    ]
     assert "ExecuteTool" not in {event["tool"] for event in one.events("toolCall")}
     assert "ExecuteTool" not in str(one.asked)
 

@@ -110,7 +110,12 @@ class Engine:
             on_status=self._server_status,
             ask_question=door.person.ask_question,
         )
-        authority = Authority(self._states_now, lambda: read_rules(self.configuration.resolved()), self.grants)
+        authority = Authority(
+            self._states_now,
+            lambda: read_rules(self.configuration.resolved()),
+            self.grants,
+            own_folders=(places.config, places.data),
+        )
         self.executor = Executor(self.catalogue, authority, await_server=self._await_server)
         self.admin = ToolAdmin(self)
         self.check = SettingsCheck(self)
@@ -207,6 +212,7 @@ class Engine:
         states = self.tools.states()
         changed = tuple(name for name, decision in states.items() if self._states.get(name, decision) != decision)
         self._states = states
+        self.executor.look_again()
         self.door.tools_changed(Change(self.catalogue.revision, (), (), changed))
         self.check.soon()
 

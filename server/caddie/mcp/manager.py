@@ -9,7 +9,7 @@ from pathlib import Path
 
 from caddie.errors import ServerFailed, ToolUnavailable, Unavailable
 from caddie.mcp.connection import AskQuestion
-from caddie.mcp.remote import RemoteTool
+from caddie.mcp.remote import RemoteTool, identity_of
 from caddie.mcp.supervisor import ConfiguredServer, Supervisor
 from caddie.tools.context import McpResource, ToolContext
 from caddie.tools.names import assign_names
@@ -162,8 +162,10 @@ class McpManager:
         taken = {wire for server, wires in self._wire_names.items() if server != name for wire in wires}
         names = assign_names(name, (tool.name for tool in remote), taken)
         self._wire_names[name] = set(names.values())
+        identity = identity_of(supervisor.configured.server)
         tools = [
-            Tool(tool.spec(name, wire := names[tool.name]), _runner(supervisor, tool.name, wire)) for tool in remote
+            Tool(tool.spec(name, wire := names[tool.name], identity), _runner(supervisor, tool.name, wire))
+            for tool in remote
         ]
         self._on_tools(name, tools)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from caddie.settings import McpServer
 from caddie.tools.tool import ToolSpec
 
 if TYPE_CHECKING:
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
 
 _ALWAYS_LOAD = "anthropic/alwaysLoad"
 _SEARCH_HINT = "anthropic/searchHint"
+_NEEDS_INTERACTION = "anthropic/requiresUserInteraction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,9 @@ class RemoteTool:
     destructive: bool
     always_load: bool
     search_hint: str
+    needs_interaction: bool = False
 
-    def spec(self, server: str, wire: str) -> ToolSpec:
+    def spec(self, server: str, wire: str, identity: str = "") -> ToolSpec:
         return ToolSpec(
             name=wire,
             description=self.description,
@@ -38,6 +43,8 @@ class RemoteTool:
             read_only=self.read_only,
             destructive=self.destructive,
             always_load=self.always_load,
+            needs_interaction=self.needs_interaction,
+            identity=identity,
         )
 
 
@@ -56,4 +63,11 @@ def to_remote(tool: types.Tool) -> RemoteTool:
         destructive=not read_only if destructive is None else destructive,
         always_load=meta.get(_ALWAYS_LOAD) is True,
         search_hint=search_hint if isinstance(search_hint, str) else "",
+        needs_interaction=meta.get(_NEEDS_INTERACTION) is True,
     )
+
+
+def identity_of(server: McpServer) -> str:
+    """Which program or address it is. Tokens may change; what is started, where or asked may not."""
+    text = json.dumps([server.command, server.args, server.cwd, server.url])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

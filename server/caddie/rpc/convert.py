@@ -18,7 +18,8 @@ from caddie.search.tool_search import Found
 from caddie.storage.sessions import Summary
 from caddie.tools.call import CallUpdate
 from caddie.tools.context import PermissionRequest, QuestionRequest, TodoItem
-from caddie.tools.permissions import Grant, Rule
+from caddie.tools.grants import Grant
+from caddie.tools.permissions import Rule
 from caddie.tools.servers import ServerStatus
 from caddie.tools.states import Source
 from caddie.tools.tool import (

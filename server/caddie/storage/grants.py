@@ -8,7 +8,7 @@ from typing import Any
 from caddie.errors import InvalidInput
 from caddie.storage.files import read_json, update_json
 from caddie.storage.places import Places
-from caddie.tools.permissions import Grant
+from caddie.tools.grants import Grant
 
 VERSION = 1
 

@@ -15,7 +15,7 @@ from caddie.tools.changes import Changes, NoChanges
 from caddie.tools.tool import Preview
 
 Mode = Literal["agent", "plan"]
-ChoiceKind = Literal["allowOnce", "allowSession", "allowAlways", "reject"]
+ChoiceKind = Literal["allowOnce", "allowSession", "allowAlways", "allowServerSession", "reject"]
 
 
 @dataclass(frozen=True, slots=True)

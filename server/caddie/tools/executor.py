@@ -7,41 +7,41 @@ prompt, same cancel, same result.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
 from pydantic import ValidationError
 
-from caddie.errors import (
-    CaddieError,
-    ClientCannotAsk,
-    InvalidArguments,
-    PermissionRefused,
-    ToolNotFound,
-    ToolUnavailable,
-)
+from caddie.errors import CaddieError, InvalidArguments, PermissionRefused, ToolNotFound, ToolUnavailable
 from caddie.tools import reasons
 from caddie.tools.arguments import check_arguments
+from caddie.tools.bridge import arguments_for, unwrap
 from caddie.tools.call import Call, CallStatus, CallUpdate, Report
 from caddie.tools.catalogue import Catalogue
-from caddie.tools.context import Choice, PermissionAnswer, PermissionRequest, ToolContext
-from caddie.tools.core_tools import BRIDGE, EXECUTE_TOOL
+from caddie.tools.context import PermissionAnswer, PermissionRequest, ToolContext
+from caddie.tools.core_tools import BRIDGE
 from caddie.tools.exact import resolve
+from caddie.tools.grants import Grant, GrantScope, grant_of, server_grant, what_changed
 from caddie.tools.limits import capped
-from caddie.tools.permissions import Grant, GrantScope, Rule, Verdict, decide, grant_pattern
+from caddie.tools.patterns import first_match
+from caddie.tools.permissions import Rule, Verdict, decide
+from caddie.tools.places import Surroundings
+from caddie.tools.prompts import Prompt, Prompts, choices
 from caddie.tools.states import Decision
-from caddie.tools.tool import Arguments, TextContent, Tool, ToolResult, error_result
+from caddie.tools.tool import Arguments, TextContent, Tool, ToolResult, ToolSpec, error_result
 
 logger = logging.getLogger(__name__)
 
-_VENDOR_PREFIXES = ("functions.", "default_api.", "tools.")
 RESULT_SHOWN_CHARS = 4_000
 _REMEMBERED_FAILURES = 1_000
+_PATIENCE = 4
 
 
 class Grants(Protocol):
@@ -52,11 +52,13 @@ class Grants(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """What holds for a session right now; asked anew for each call and again after a prompt."""
+    """What holds for a session right now; asked anew for each call and again after a prompt. `own_folders` are those
+    in which settings and permissions are kept."""
 
     states: Callable[[str], Mapping[str, Decision]]
     rules: Callable[[], tuple[Rule, ...]]
     grants: Grants
+    own_folders: tuple[Path, ...] = ()
 
 
 class Executor:
@@ -71,7 +73,12 @@ class Executor:
         self._catalogue = catalogue
         self._authority = authority
         self._await_server = await_server
-        self._failures: dict[tuple[str, str, str], int] = {}
+        self._prompts = Prompts()
+        self._failures: dict[str, int] = {}
+
+    def look_again(self) -> None:
+        """Rules, states or permissions changed: prompts that are open may be settled by it."""
+        self._prompts.look_again()
 
     async def execute(self, call: Call, context: ToolContext, report: Report) -> ToolResult:
         """Run a call and report each of its states. Failures come back as results with the error flag.
@@ -99,18 +106,19 @@ class Executor:
             )
 
     async def _execute(self, call: Call, context: ToolContext, run: _Run) -> ToolResult:
-        name, params = _unwrap(call)
-        run.name(name, params)
-        tool = await self._look_up(name, context)
+        target = unwrap(call)
+        run.name(target.name, target.params)
+        tool = await self._look_up(target.name, context)
         run.tool(tool)
         self._refuse_unavailable(tool, context)
+        params, notes = arguments_for(tool.spec, target)
         checked = check_arguments(tool.spec, params)
         run.params = checked.arguments
         await self._permit(tool, checked.arguments, context, run)
         run.report("running")
         async with context.changes.watching(tool):
             result = await tool.run(checked.arguments, replace(context, progress=run.progress))
-        result = capped(_with_notes(result, checked.notes), context.spill)
+        result = await capped(_with_notes(result, (*notes, *checked.notes)), context.spill)
         return run.end("failed" if result.is_error else "done", result)
 
     async def _look_up(self, name: str, context: ToolContext) -> Tool:
@@ -145,16 +153,21 @@ class Executor:
         decision = self._authority.states(context.session.session_id).get(tool.name)
         if decision and decision.state == "disabled" and tool.name not in BRIDGE:
             raise ToolUnavailable(reasons.disabled(tool.spec, decision.source), name=tool.name, reason="disabled")
-        if context.session.mode == "plan" and not (tool.spec.read_only or tool.session_only):
+        if _is_plan(context) and not self._only_reads(tool, context):
             raise ToolUnavailable(reasons.plan_mode(tool.spec), name=tool.name, reason="plan_mode")
 
+    def _only_reads(self, tool: Tool, context: ToolContext) -> bool:
+        """For plan mode a claim is enough; the person's own list goes further."""
+        known = context.settings.permissions.read_only
+        return tool.spec.read_only or tool.session_only or bool(first_match(known, tool.spec, widening=True))
+
     async def _permit(self, tool: Tool, params: Arguments, context: ToolContext, run: _Run) -> None:
-        verdict = self._verdict(tool, params, context)
-        if verdict.kind == "deny":
-            raise PermissionRefused(reasons.denied(tool.spec, verdict.by), name=tool.name, by=verdict.by)
+        """Raises: PermissionRefused."""
+        verdict = self._allowed_or_asked(tool, params, context)
         if verdict.kind == "allow":
             return
         preview = await tool.preview(params, context) if tool.preview else None
+        siblings = [spec for spec in self._catalogue.specs if spec.server == tool.spec.server]
         request = PermissionRequest(
             session_id=context.session.session_id,
             tool=tool.name,
@@ -162,126 +175,90 @@ class Executor:
             server=tool.spec.server,
             params=params,
             preview=preview,
-            choices=_choices(tool),
+            choices=choices(tool.spec, siblings, is_firm=verdict.is_firm),
             reason=verdict.by,
-            definition_changed=_what_changed(verdict.stale, tool),
+            definition_changed=what_changed(verdict.stale, tool.spec) if verdict.stale else "",
         )
         run.report("awaitingPermission")
-        answer = await self._ask(request, context)
-        if answer is not None:
-            self._keep_grant(answer, tool, params, context)
-        self._recheck(tool, params, context)
 
-    def _verdict(self, tool: Tool, params: Arguments, context: ToolContext) -> Verdict:
-        return decide(
+        def still() -> Verdict:
+            self._recheck(tool, context)
+            return self._allowed_or_asked(tool, params, context)
+
+        answer = await self._prompts.ask(Prompt(request, verdict.is_firm), context, still)
+        still()
+        if isinstance(answer, PermissionAnswer):
+            self._keep_grant(answer, tool, params, context, siblings)
+
+    def _allowed_or_asked(self, tool: Tool, params: Arguments, context: ToolContext) -> Verdict:
+        """Raises: PermissionRefused for what a rule denies."""
+        verdict = decide(
             tool,
             params,
             rules=self._authority.rules(),
             grants=self._authority.grants.held(context.session.session_id),
             permissions=context.settings.permissions,
-            workspace=context.workspace,
+            around=Surroundings(context.workspace, self._authority.own_folders),
         )
+        if verdict.kind == "deny":
+            raise PermissionRefused(reasons.denied(tool.spec, verdict.by), name=tool.name, by=verdict.by)
+        return verdict
 
-    async def _ask(self, request: PermissionRequest, context: ToolContext) -> PermissionAnswer | None:
-        """The person's yes; None when nobody can be asked and the setting says to go on.
+    def _keep_grant(
+        self,
+        answer: PermissionAnswer,
+        tool: Tool,
+        params: Arguments,
+        context: ToolContext,
+        siblings: Sequence[ToolSpec],
+    ) -> None:
+        made = {"grant_id": uuid4().hex[:12], "granted": datetime.now(UTC).isoformat(timespec="seconds")}
+        match answer.choice:
+            case "session" | "always":
+                scope: GrantScope = "always" if answer.choice == "always" else "session"
+                grant = grant_of(tool.spec, params, scope, **made)
+            case "server":
+                grant = server_grant(tool.spec, siblings, **made)
+            case _:
+                return
+        self._authority.grants.add(context.session.session_id, grant)
+        self._prompts.look_again()
 
-        Raises: PermissionRefused.
-        """
-        try:
-            answer = await context.person.ask_permission(request)
-        except ClientCannotAsk as error:
-            if context.settings.permissions.when_client_cannot_ask == "allow":
-                return None
-            raise PermissionRefused(
-                f"{request.label} needs a permission, and {error.message} It was not run. "
-                "Allow it by a rule in permissions.allow, or set permissions.whenClientCannotAsk.",
-                name=request.tool,
-                by="default",
-            ) from None
-        kinds = {choice.id: choice.kind for choice in request.choices}
-        if kinds.get(answer.choice, "reject") == "reject":
-            said = f" and said: {answer.feedback}" if answer.feedback else "."
-            raise PermissionRefused(
-                f"The person refused {request.label}{said}", name=request.tool, by="person", feedback=answer.feedback
-            )
-        return answer
-
-    def _keep_grant(self, answer: PermissionAnswer, tool: Tool, params: Arguments, context: ToolContext) -> None:
-        scopes: dict[str, GrantScope] = {"session": "session", "always": "always"}
-        if scope := scopes.get(answer.choice):
-            grant = Grant(
-                id=uuid4().hex[:12],
-                tool=tool.name,
-                server=tool.spec.server,
-                scope=scope,
-                definition_hash=tool.spec.definition_hash,
-                pattern=grant_pattern(tool.spec, params),
-                granted=datetime.now(UTC).isoformat(timespec="seconds"),
-                description=tool.spec.description,
-            )
-            self._authority.grants.add(context.session.session_id, grant)
-
-    def _recheck(self, tool: Tool, params: Arguments, context: ToolContext) -> None:
+    def _recheck(self, tool: Tool, context: ToolContext) -> None:
         """The world may have moved while the person was thinking."""
         now = self._current(tool.name)
-        if now.spec.definition_hash != tool.spec.definition_hash:
+        if (now.spec.definition_hash, now.spec.identity) != (tool.spec.definition_hash, tool.spec.identity):
             raise ToolUnavailable(
                 f"{tool.spec.label} changed while you were asked; nothing was run. Call it again.",
                 name=tool.name,
                 reason="server_down",
             )
         self._refuse_unavailable(tool, context)
-        if (verdict := self._verdict(tool, params, context)).kind == "deny":
-            raise PermissionRefused(reasons.denied(tool.spec, verdict.by), name=tool.name, by=verdict.by)
 
     def _firmer(self, context: ToolContext, call: Call, message: str) -> str:
         """The same broken call again deserves more than the same answer."""
-        key = (context.session.session_id, call.name, repr(call.params or call.raw))
+        sent = repr((context.session.session_id, call.name, call.params or call.raw))
+        key = hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest()
         if len(self._failures) > _REMEMBERED_FAILURES:
             self._failures.clear()
-        self._failures[key] = self._failures.get(key, 0) + 1
-        if self._failures[key] == 1:
+        times = self._failures[key] = self._failures.get(key, 0) + 1
+        if times == 1:
             return message
+        if times > _PATIENCE:
+            return (
+                f"This very call has failed {times} times in the same way and will not be looked at again. "
+                "Stop repeating it: tell the person what is missing, or take another tool."
+            )
         return (
-            f"This is the same call as before, and it fails the same way ({self._failures[key]} times now). "
+            f"This is the same call as before, and it fails the same way ({times} times now). "
             f"Do not repeat it: change the arguments named below, or ask the person.\n\n{message}"
         )
 
 
-def _unwrap(call: Call) -> tuple[str, object]:
-    """The real tool's name and params. Raises: ToolUnavailable for the bridge through the bridge, InvalidArguments."""
-    name = call.name.strip()
-    for prefix in _VENDOR_PREFIXES:
-        name = name.removeprefix(prefix)
-    params = call.params if call.params is not None else call.raw
-    if name != EXECUTE_TOOL:
-        return name, params
-    if not isinstance(params, Mapping) or not isinstance(params.get("tool_name"), str):
-        raise InvalidArguments(
-            'ExecuteTool needs {"tool_name": <name>, "params": {…}}; got ' + repr(params)[:200], name=EXECUTE_TOOL
-        )
-    target = str(params["tool_name"]).strip()
-    if target in BRIDGE:
-        raise ToolUnavailable(f"Call {target} directly, not through ExecuteTool.", name=target, reason="bridge")
-    return target, params.get("params")
-
-
-def _choices(tool: Tool) -> tuple[Choice, ...]:
-    what = {"Bash": "this command", "WebFetch": "this address"}.get(tool.name, tool.spec.label)
-    return (
-        Choice("once", "Allow once", "allowOnce"),
-        Choice("session", f"Allow {what} in this session", "allowSession"),
-        Choice("always", f"Always allow {what}", "allowAlways"),
-        Choice("reject", "Reject", "reject"),
-    )
-
-
-def _what_changed(stale: Grant | None, tool: Tool) -> str:
-    if stale is None:
-        return ""
-    if stale.description != tool.spec.description:
-        return f"Its description was: {stale.description[:500]!r}; it is now: {tool.spec.description[:500]!r}."
-    return "Its arguments' schema is not the one you allowed."
+def _is_plan(context: ToolContext) -> bool:
+    """Outside a session the setting alone decides."""
+    has_session = bool(context.session.session_id)
+    return context.session.mode == "plan" or (not has_session and context.settings.permissions.mode == "plan")
 
 
 def _with_notes(result: ToolResult, notes: tuple[str, ...]) -> ToolResult:

@@ -1,28 +1,25 @@
 """May this tool run with these arguments? deny > ask > allow > what the tool itself says.
 
-Pure. What a stranger's tool says of itself never allows it: `readOnlyHint` of an MCP server counts for plan mode
-and for running side by side, not here. Only built-in reads and session tools run unasked.
+What a stranger's tool says of itself never allows it: `readOnlyHint` of an MCP server counts for plan mode and for
+running side by side, not here. Only built-in reads and session tools run unasked.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any, Literal
 
 from caddie.layers import Resolved
 from caddie.settings import Permissions
-from caddie.tools.commands import read_command_line
+from caddie.tools.grants import Grant, covers, holds
 from caddie.tools.patterns import matches
-from caddie.tools.tool import Tool, ToolSpec
+from caddie.tools.places import Surroundings, must_ask
+from caddie.tools.subjects import Subject, subject_of
+from caddie.tools.tool import Tool
 
 RuleKind = Literal["deny", "ask", "allow"]
-GrantScope = Literal["session", "always"]
 _RULE = re.compile(r"\s*([^()\s][^()]*?)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -38,26 +35,13 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
-    """A permission given in a prompt, bound to the tool's identity. `pattern` is the one command allowed, for Bash."""
-
-    id: str
-    tool: str
-    server: str
-    scope: GrantScope
-    definition_hash: str
-    pattern: str | None
-    granted: str
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
-    """`by` says whose word it was, for `ask` in a sentence for the prompt. `stale` is an earlier grant whose tool
-    has changed since."""
+    """`by` says whose word it was, for `ask` in a sentence for the prompt. `is_firm`: no permission given in a prompt
+    changes it. `stale` is an earlier grant whose tool has changed since."""
 
     kind: RuleKind
     by: str
+    is_firm: bool = False
     stale: Grant | None = None
 
 
@@ -75,7 +59,10 @@ def read_rules(resolved: Resolved) -> tuple[Rule, ...]:
 def parse_rule(text: str, kind: RuleKind, scope: str) -> Rule | None:
     """None when the text is no rule (nothing before the parenthesis, or an unbalanced one)."""
     match = _RULE.fullmatch(text)
-    return Rule(kind, match[1], match[2], scope, text) if match else None
+    if match is None:
+        return None
+    pattern = None if match[2] in (None, "*", ":*") else match[2]
+    return Rule(kind, match[1], pattern, scope, text)
 
 
 def decide(
@@ -85,24 +72,50 @@ def decide(
     rules: Iterable[Rule],
     grants: Iterable[Grant],
     permissions: Permissions,
-    workspace: Path,
+    around: Surroundings,
 ) -> Verdict:
     about = [rule for rule in rules if matches(rule.tool, tool.spec, widening=rule.kind == "allow")]
-    parts = subjects(tool.spec, params, workspace)
-    for rule in about:
-        if rule.kind == "deny" and _touches(rule, parts):
-            return Verdict("deny", f"the {rule.scope} rule deny {rule.text!r}")
-    for rule in about:
-        if rule.kind == "ask" and _touches(rule, parts):
-            return Verdict("ask", f"The {rule.scope} rule ask {rule.text!r} wants you to see it.")
-    if allowing := _allowing(about, tool.spec, params, parts):
+    subject = subject_of(tool.spec, params, around)
+    if firm := _stopping(about, subject) or _always_asking(tool, params, around):
+        return firm
+    if allowing := _allowing(about, subject):
         return Verdict("allow", f"the {allowing.scope} rule allow {allowing.text!r}")
-    held = [grant for grant in grants if _covers(grant, tool.spec, params)]
-    if any(grant.definition_hash == tool.spec.definition_hash for grant in held):
+    held = [grant for grant in grants if covers(grant, tool.spec, params)]
+    if any(holds(grant, tool.spec) for grant in held):
         return Verdict("allow", "your earlier permission")
     if held:
-        return Verdict("ask", "Its definition changed since you allowed it.", stale=held[-1])
+        return Verdict("ask", "It changed since you allowed it.", stale=held[-1])
     return _own_word(tool, permissions)
+
+
+def _stopping(about: Iterable[Rule], subject: Subject) -> Verdict | None:
+    """Deny and ask rules. One that cannot be checked, since the call is only known when it runs, asks."""
+    stopping = sorted((rule for rule in about if rule.kind != "allow"), key=lambda rule: rule.kind != "deny")
+    for rule in stopping:
+        if rule.pattern is None or subject.is_hit(rule.pattern):
+            by = f"the {rule.scope} rule deny {rule.text!r}"
+            ask = f"The {rule.scope} rule ask {rule.text!r} wants you to see it."
+            return Verdict("deny", by) if rule.kind == "deny" else Verdict("ask", ask, is_firm=True)
+    for rule in stopping:
+        if rule.pattern is not None and (why := subject.may_be_hit(rule.pattern)):
+            said = f"Whether the {rule.scope} rule {rule.kind} {rule.text!r} is about it cannot be told: {why}."
+            return Verdict("ask", said, is_firm=True)
+    return None
+
+
+def _always_asking(tool: Tool, params: Mapping[str, Any], around: Surroundings) -> Verdict | None:
+    if tool.spec.needs_interaction:
+        return Verdict("ask", "It says of itself that you must see each call.", is_firm=True)
+    why = must_ask(tool, params, around)
+    return Verdict("ask", why, is_firm=True) if why else None
+
+
+def _allowing(about: Iterable[Rule], subject: Subject) -> Rule | None:
+    allowing = [rule for rule in about if rule.kind == "allow"]
+    if bare := next((rule for rule in allowing if rule.pattern is None), None):
+        return bare
+    found = subject.vouched([rule.pattern for rule in allowing if rule.pattern is not None])
+    return next((rule for rule in allowing if rule.pattern == found), None) if found is not None else None
 
 
 def _own_word(tool: Tool, permissions: Permissions) -> Verdict:
@@ -124,61 +137,3 @@ def _what_it_does(tool: Tool) -> str:
         claim = "says that it only reads" if tool.spec.read_only else "may change things"
         return f"A tool of the MCP server {tool.spec.server}, which {claim}."
     return "It reaches outside this session."
-
-
-def subjects(spec: ToolSpec, params: Mapping[str, Any], workspace: Path) -> tuple[str, ...]:
-    """What a rule's pattern is compared with: each simple command, the path, the URL, else the arguments as JSON."""
-    if spec.name == "Bash":
-        line = str(params.get("command", ""))
-        return (line, *read_command_line(line).simple)
-    if not spec.server and isinstance(path := params.get("path"), str):
-        return _spellings_of_path(path, workspace)
-    if not spec.server and isinstance(url := params.get("url"), str):
-        return (url,)
-    return (json.dumps(params, sort_keys=True, ensure_ascii=False),)
-
-
-def _spellings_of_path(path: str, workspace: Path) -> tuple[str, ...]:
-    """Absolute, and relative to the workspace when it is inside; `..` is resolved, so that it cannot climb out."""
-    absolute = os.path.normpath(workspace / path)
-    relative = os.path.relpath(absolute, workspace)
-    return (absolute,) if relative.startswith("..") else (absolute, relative)
-
-
-def _touches(rule: Rule, parts: tuple[str, ...]) -> bool:
-    """For deny and ask: any part of the call that matches is enough."""
-    return rule.pattern is None or any(_fits(rule.pattern, part) for part in parts)
-
-
-def _allowing(rules: Iterable[Rule], spec: ToolSpec, params: Mapping[str, Any], parts: tuple[str, ...]) -> Rule | None:
-    """For allow: every simple command must be allowed by some rule, and the line must hold nothing else."""
-    allowing = [rule for rule in rules if rule.kind == "allow"]
-    if bare := next((rule for rule in allowing if rule.pattern is None), None):
-        return bare
-    if spec.name != "Bash":
-        return next((rule for rule in allowing if _touches(rule, parts)), None)
-    line = read_command_line(str(params.get("command", "")))
-    if not line.is_plain:
-        return None
-    by_command = [next((rule for rule in allowing if _fits(rule.pattern or "", one)), None) for one in line.simple]
-    return by_command[0] if all(by_command) else None
-
-
-def _fits(pattern: str, subject: str) -> bool:
-    """A glob; `git log:*` means `git log` alone or with arguments."""
-    if pattern.endswith(":*"):
-        head = pattern[:-2]
-        return subject == head or subject.startswith(head + " ")
-    return fnmatchcase(subject, pattern)
-
-
-def grant_pattern(spec: ToolSpec, params: Mapping[str, Any]) -> str | None:
-    """What a grant is limited to. One yes to a command is not a yes to all commands."""
-    if spec.name == "Bash":
-        return str(params.get("command", ""))
-    return str(params.get("url", "")) if spec.name == "WebFetch" else None
-
-
-def _covers(grant: Grant, spec: ToolSpec, params: Mapping[str, Any]) -> bool:
-    same = grant.tool == spec.name and grant.server == spec.server
-    return same and (grant.pattern is None or grant.pattern == grant_pattern(spec, params))

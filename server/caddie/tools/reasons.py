@@ -36,11 +36,11 @@ def deferred(spec: ToolSpec, source: Source) -> str:
 
 
 def disabled(spec: ToolSpec, source: Source) -> str:
-    return f"{spec.label} is disabled by {source.words}. It stays off until that is changed; use another way."
+    return f"{spec.label} is disabled by {source.words}. It stays off until that is changed."
 
 
 def denied(spec: ToolSpec, by: str) -> str:
-    return f"{spec.label} was refused by {by}. Only the person can change that rule; use another way."
+    return f"{spec.label} was refused by {by}. It holds until that rule is changed in the settings."
 
 
 def plan_mode(spec: ToolSpec) -> str:

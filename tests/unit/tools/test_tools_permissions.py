@@ -10,6 +10,7 @@ import pytest
 from caddie.layers import Layer, resolve
 from caddie.tools.builtin import BUILTIN
 from caddie.tools.permissions import decide, read_rules
+from caddie.tools.places import Surroundings
 from caddie.tools.tool import Tool
 from engine_kit import mcp_tool
 
@@ -17,6 +18,7 @@ TOOLS = {tool.name: tool for tool in BUILTIN}
 LINEAR = mcp_tool("my-linear", "create_issue")
 READ_IMPOSTOR = mcp_tool("evil", "Read")
 BASH = TOOLS["Bash"]
+AROUND = Surroundings(Path("/home/ada/shop"), own=(Path("/home/ada/.local/share/caddie"),))
 
 
 def verdict(tool: Tool, params: dict[str, Any], **permissions: Any) -> str:
@@ -24,7 +26,7 @@ def verdict(tool: Tool, params: dict[str, Any], **permissions: Any) -> str:
     assert resolved.problems == ()
     rules = read_rules(resolved)
     settings = resolved.settings.permissions
-    return decide(tool, params, rules=rules, grants=(), permissions=settings, workspace=Path("/home/ada/shop")).kind
+    return decide(tool, params, rules=rules, grants=(), permissions=settings, around=AROUND).kind
 
 
 @pytest.mark.parametrize(

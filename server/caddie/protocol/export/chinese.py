@@ -63,6 +63,7 @@ CHINESE = {
     "permissions.allow": "允许的规则：`Tool`、`Tool(pattern)`、`mcp__server__*`。",
     "permissions.ask": "总要询问的规则，不论 `allow` 怎么写。",
     "permissions.deny": "一律拒绝的规则，不论其他设置怎么写。",
+    "permissions.readOnly": "可在计划模式下运行的工具的名称或通配符，不论工具自己怎么声明。",
     "checkpoints.enabled": "保留每一轮之前的文件内容，以便撤销。",
     "checkpoints.maxMegabytes": "所有工作区合计占用的磁盘空间（MB）；最旧的先删除。",
     "sandbox.mode": "哪些命令在沙箱（bubblewrap）中运行。",
