@@ -26,7 +26,7 @@ const extension = {
 };
 const webview = {
   ...common,
-  entryPoints: ['webview/main.ts'],
+  entryPoints: ['webview/src/main.tsx'],
   outfile: 'dist/webview/main.js',
   platform: 'browser',
   format: 'iife',
@@ -34,7 +34,7 @@ const webview = {
   loader: { '.ttf': 'file' },
 };
 
-export const targets = [extension, ...(existsSync(join(here, 'webview/main.ts')) ? [webview] : [])];
+export const targets = [extension, ...(existsSync(join(here, 'webview/src/main.tsx')) ? [webview] : [])];
 
 if (process.argv.includes('--watch')) {
   await Promise.all(targets.map(async (target) => (await esbuild.context(target)).watch()));

@@ -1,4 +1,5 @@
 // Runs the unit tests: bundles test/unit/*.test.ts and webview/**/*.test.ts, then hands them to Node's own runner.
+// `node scripts/unit.mjs page [part of a name]` runs webview/**/*.page.ts instead: the built page in a real browser.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { globSync } from './glob.mjs';
@@ -7,7 +8,10 @@ import { fileURLToPath } from 'node:url';
 import esbuild from 'esbuild';
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
-const tests = [...globSync(join(here, 'test/unit'), '.test.ts'), ...globSync(join(here, 'webview'), '.test.ts')];
+const [kind = 'test', part = ''] = process.argv.slice(2);
+const tests = ['test/unit', 'webview']
+  .flatMap((folder) => globSync(join(here, folder), `.${kind}.ts`))
+  .filter((file) => file.includes(part));
 const out = mkdtempSync(join(here, '.unit-'));
 try {
   await esbuild.build({

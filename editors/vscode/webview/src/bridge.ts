@@ -1,0 +1,126 @@
+// What travels between the page and the extension? Both sides import this file and nothing else of each other.
+
+import type { HintInfo, PermissionAsk, QuestionAsk } from '../../src/protocol';
+import type { Action, Conversation, Level, Mode } from './store';
+
+/** Something beside the message. `id` is the extension's. */
+export interface Chip {
+  id: string;
+  kind: 'file' | 'selection' | 'problems' | 'image' | 'text';
+  name: string;
+  /** For images that were just pasted: a `data:` URL of the picture itself. */
+  preview?: string;
+}
+
+export interface Queued {
+  id: string;
+  text: string;
+  picks: string[];
+  attachments: string[];
+}
+
+export type Ask = { kind: 'permission'; ask: PermissionAsk } | { kind: 'question'; ask: QuestionAsk };
+
+/** A file that turns of this conversation have changed. */
+export interface ChangedFile {
+  path: string;
+  /** As one would say it here: relative to the workspace. */
+  shown: string;
+  added: number;
+  removed: number;
+  /** The newest turn that changed it. */
+  turnId?: string;
+  canDiff: boolean;
+}
+
+export interface Savings {
+  /** Tokens that deferring saves in each request. */
+  saved: number;
+  total: number;
+}
+
+export interface ServerState {
+  state: 'starting' | 'ready' | 'failed' | 'stopped';
+  /** Why, in a sentence. */
+  reason?: string;
+}
+
+/** Everything of the panel that is not the conversation. Small, and sent whole when it changes. */
+export interface Desk {
+  server: ServerState;
+  mode: Mode;
+  model: string;
+  queue: Queued[];
+  asks: Ask[];
+  hints: HintInfo[];
+  picks: HintInfo[];
+  chips: Chip[];
+  changed: ChangedFile[];
+  savings?: Savings;
+  /** What this server can do beyond the least. */
+  can: { undo: boolean; compact: boolean };
+  hintsOn: boolean;
+}
+
+/** What a page keeps for itself over a reload. */
+export interface Saved {
+  draft: string;
+  sessionId?: string;
+  /** Absent: at the end. Else the first item in sight, and how far it is scrolled out. */
+  scroll?: { item: number; offset: number };
+  open?: number[];
+}
+
+export interface FileMatch {
+  path: string;
+  name: string;
+  folder: string;
+}
+
+export type ToPage =
+  | { type: 'start'; conversation: Conversation; desk: Desk; draft: string; now: number }
+  | { type: 'actions'; actions: Action[] }
+  | { type: 'desk'; desk: Desk }
+  /** The answer to `files`. */
+  | { type: 'files'; id: number; files: FileMatch[] }
+  /** Words for the input; `focus` only after the person asked for it. */
+  | { type: 'compose'; text: string; how: 'replace' | 'append'; focus: boolean }
+  | { type: 'do'; what: 'focus' | 'nextAsk' }
+  /** Said once, politely, by screen readers. */
+  | { type: 'say'; text: string };
+
+export type ToHost =
+  | { type: 'ready'; saved?: Saved }
+  | { type: 'draft'; text: string }
+  | { type: 'send'; text: string }
+  | { type: 'stop' }
+  | { type: 'unqueue'; id: string; edit: boolean }
+  | { type: 'permission'; requestId: string; choice: string; feedback?: string }
+  | { type: 'question'; requestId: string; answers?: Record<string, string> }
+  | { type: 'openDiff'; requestId: string }
+  | { type: 'pick'; tool: string }
+  | { type: 'unpick'; tool: string }
+  | { type: 'dismissHints' }
+  | { type: 'neverHint'; tool: string }
+  | { type: 'enableAlways'; tool: string }
+  | { type: 'command'; name: string; argument: string }
+  | { type: 'mode'; mode: Mode }
+  | { type: 'pickModel' }
+  | { type: 'insert'; code: string; language: string }
+  | { type: 'copy'; text: string }
+  | { type: 'link'; href: string }
+  | { type: 'files'; id: number; query: string }
+  | { type: 'attach'; what: 'pick' | 'selection' | 'problems' }
+  | { type: 'attachFiles'; uris: string[] }
+  | { type: 'attachPicture'; name: string; dataUrl: string }
+  | { type: 'detach'; id: string }
+  | { type: 'showWhole'; title: string; text: string; language?: string }
+  | { type: 'undoTurn'; turnId?: string }
+  | { type: 'takeBack'; path: string; turnId?: string }
+  | { type: 'openChange'; path: string }
+  | { type: 'keep' }
+  | { type: 'log' }
+  | { type: 'restart' }
+  | { type: 'trouble'; message: string };
+
+export type { Action, Conversation, Level, Mode };

@@ -1,0 +1,71 @@
+// Which files have turns changed? Each may be looked at in the diff editor, or taken back.
+
+import { useContext, useState } from 'preact/hooks';
+import type { ChangedFile, Desk } from './bridge';
+import { PageContext } from './context';
+import { Icon } from './icon';
+import { oneLine } from './text';
+import { t } from './words';
+
+export function Changes({ desk, isRunning }: { desk: Desk; isRunning: boolean }) {
+  const page = useContext(PageContext);
+  const [open, setOpen] = useState(true);
+  const { changed, can } = desk;
+  if (changed.length === 0) return null;
+  return (
+    <div class="changes" role="group" aria-label={t('Changed files')}>
+      <div class="changes-head">
+        <button type="button" class="row" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+          <span>{changed.length === 1 ? t('1 file changed') : t('{0} files changed', changed.length)}</span>
+        </button>
+        <button type="button" class="link" onClick={() => page.post({ type: 'keep' })}>
+          {t('Keep')}
+        </button>
+        {can.undo && (
+          <button type="button" class="link" disabled={isRunning} onClick={() => page.post({ type: 'undoTurn' })}>
+            {t('Undo the turn')}
+          </button>
+        )}
+      </div>
+      {open && (
+        <ul>
+          {changed.map((file) => (
+            <ChangedRow key={file.path} file={file} canUndo={can.undo && !isRunning} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function ChangedRow({ file, canUndo }: { file: ChangedFile; canUndo: boolean }) {
+  const page = useContext(PageContext);
+  const name = oneLine(file.shown);
+  return (
+    <li>
+      <button
+        type="button"
+        class="changed-name"
+        title={file.canDiff ? t('Open the diff of {0}', name) : t('Open {0}', name)}
+        onClick={() => page.post({ type: 'openChange', path: file.path })}
+      >
+        <Icon name="diff-modified" />
+        <span>{name}</span>
+      </button>
+      {file.added > 0 && <span class="added">+{file.added}</span>}
+      {file.removed > 0 && <span class="removed">−{file.removed}</span>}
+      {canUndo && (
+        <button
+          type="button"
+          class="icon"
+          title={t('Take back')}
+          aria-label={t('Take back the changes of {0}', name)}
+          onClick={() => page.post({ type: 'takeBack', path: file.path })}
+        >
+          <Icon name="discard" />
+        </button>
+      )}
+    </li>
+  );
+}
