@@ -28,7 +28,7 @@ _OVERFLOW = re.compile(
     r"|exceeds the available context size|greater than the context length|input length.*exceeds",
     re.IGNORECASE | re.DOTALL,
 )
-_SPENT = re.compile(r"insufficient_quota|enforced_spend_limit_reached|billing_hard_limit_reached|PerDay\b")
+_SPENT = re.compile(r"insufficient_quota|enforced_spend_limit_reached|billing_hard_limit_reached|PerDay(?![a-z])")
 _BAD_KEY = re.compile(r"API_KEY_INVALID|invalid_api_key|API key not valid|incorrect API key", re.IGNORECASE)
 _DEFERRAL = re.compile(
     r"defer_loading|tool_reference|tool reference|tool_search|tool_addition|additional_tools|inline-tools"

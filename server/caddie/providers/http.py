@@ -66,9 +66,15 @@ class Endpoint:
 
     @asynccontextmanager
     async def post(
-        self, body: Mapping[str, Any], *, tools: Sequence[str] = (), headers: Mapping[str, str] | None = None
+        self,
+        body: Mapping[str, Any],
+        *,
+        tools: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+        url: httpx.URL | None = None,
     ) -> AsyncIterator[httpx.Response]:
-        """A successful response, not yet read. `tools` are the names of the body's tools, in their order.
+        """A successful response, not yet read. `tools` are the names of the body's tools, in their order; `url` is
+        another address of the same server.
 
         Raises: ProviderError.
         """
@@ -76,7 +82,7 @@ class Endpoint:
         try:
             async with self._client.stream(
                 "POST",
-                self.url,
+                url or self.url,
                 content=encode(body),
                 headers={**self._headers, **(headers or {})},
                 timeout=self._timeout,

@@ -69,6 +69,41 @@ async def chat_models(endpoint: Endpoint, *, is_vendor: bool, path: str = "/chat
     return await _with_sizes(endpoint, models)
 
 
+async def gemini_models(endpoint: Endpoint) -> tuple[ModelInfo, ...]:
+    """Raises: ProviderError."""
+    url = endpoint.url.copy_with(path=f"{endpoint.url.path}/models")
+    found: list[ModelInfo] = []
+    after: dict[str, str] = {}
+    for _ in range(_PAGES):
+        page = await endpoint.ask(url.copy_merge_params({"pageSize": "1000", **after}))
+        found += [_gemini_model(entry) for entry in _entries(page, "models", "name") if _generates(entry)]
+        if not isinstance(page.get("nextPageToken"), str) or not page["nextPageToken"]:
+            break
+        after = {"pageToken": page["nextPageToken"]}
+    return tuple(model for model in found if can_chat(model.id))
+
+
+def _generates(entry: Mapping[str, Any]) -> bool:
+    methods = entry.get("supportedGenerationMethods")
+    return not isinstance(methods, list) or "generateContent" in methods
+
+
+def _gemini_model(entry: Mapping[str, Any]) -> ModelInfo:
+    sizes = _size(entry.get("inputTokenLimit")), _size(entry.get("outputTokenLimit"))
+    return ModelInfo(entry["name"].removeprefix("models/"), str(entry.get("displayName") or ""), *sizes)
+
+
+async def gemini_count(endpoint: Endpoint, url: httpx.URL, model: str, body: Mapping[str, Any]) -> int | None:
+    """What a request of this body holds; None at an address that does not count. Raises: ProviderError."""
+    try:
+        answer = await endpoint.ask(url, {"generateContentRequest": {"model": model, **body}})
+    except ProviderError as error:
+        if error.status in _NO_SUCH_ADDRESS:
+            return None
+        raise
+    return _size(answer.get("totalTokens"))
+
+
 async def _with_sizes(endpoint: Endpoint, models: list[ModelInfo]) -> tuple[ModelInfo, ...]:
     """The sizes of LM Studio, Ollama or llama.cpp, whichever of them this is."""
     asked = (_lm_studio(endpoint), _ollama(endpoint, models), _llama_cpp(endpoint, models))

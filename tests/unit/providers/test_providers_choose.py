@@ -15,7 +15,7 @@ from caddie.engine.models import Models
 from caddie.errors import ProviderAuth
 from caddie.providers import LocalServer, build_provider, choose_provider
 from caddie.settings import Settings
-from responses_fake import message, stream
+from fake_responses import message, stream
 
 
 class Machine:

@@ -1,0 +1,136 @@
+"""How does a conversation travel to Gemini's generateContent API?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from urllib.parse import quote
+
+import httpx
+
+from caddie.chat.messages import Completed, ModelRequest, StreamEvent
+from caddie.chat.provider import Capabilities, ModelInfo
+from caddie.errors import ProviderError, ProviderRejected
+from caddie.providers.faults import Service, fault_of_response
+from caddie.providers.gemini_body import MAX_TOOLS, Manners, body_of, declare
+from caddie.providers.gemini_stream import GeminiDecoder
+from caddie.providers.http import Endpoint, decode, host_of, join, read_json, shown
+from caddie.providers.listing import gemini_count, gemini_models
+from caddie.providers.prefix import LostSchemas, Rendered
+from caddie.providers.sse import is_json, is_web_page
+
+BASE_URL = "https://generativelanguage.googleapis.com"
+DEFAULT_MODEL = "gemini-3.8-flash"
+_HOST = "generativelanguage.googleapis.com"
+_VERSION = "/v1beta"
+_ENDS_IN_VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?$")
+_REFUSED = (400, 422)
+
+
+class Gemini:
+    """A Provider. The key travels in a header only; `base_url` may name the API version that it wants."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        *,
+        base_url: str = BASE_URL,
+        api_key: str = "",
+        idle_timeout: float,
+        default_model: str = DEFAULT_MODEL,
+        name: str = "gemini",
+        key_name: str = "GEMINI_API_KEY",
+    ) -> None:
+        self.name = name
+        self.default_model = default_model
+        vendor = "Gemini" if host_of(base_url) == _HOST else f"The {name} server at {shown(base_url)}"
+        self._endpoint = Endpoint(
+            client,
+            service=Service(vendor, shown(base_url), api_key, key_name),
+            url=_base(base_url),
+            headers={"x-goog-api-key": api_key} if api_key else {},
+            idle_timeout=idle_timeout,
+        )
+        self._lost = LostSchemas(lambda schema: self._manners.clean(schema))
+        self._told_of_cap = False
+        self._take(Manners())
+
+    def capabilities(self, model: str) -> Capabilities:
+        return Capabilities(why="Gemini's generateContent has no deferred tools of its own")
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        return await gemini_models(self._endpoint)
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        body = body_of(request, self._tools.of(request.tools), self._manners)
+        return await gemini_count(self._endpoint, self._url(request.model, "countTokens"), _path(request.model), body)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        if not request.model:
+            raise ProviderRejected(f"No model is named for {self._endpoint.service.address}; set caddie.model.")
+        async with AsyncExitStack() as stack:
+            response = await self._open(request, stack)
+            declared = self._tools.of(request.tools)
+            decoder = GeminiDecoder(self._endpoint, declared.keys, declared.names)
+            if is_web_page(response):
+                raise self._endpoint.not_a_stream(response)
+            if is_json(response):
+                for event in decoder.feed_whole(await self._whole(response)):
+                    yield event
+                yield self._noted(request, decoder.finish())
+                return
+            async for event in decode(response, decoder):
+                yield self._noted(request, event) if isinstance(event, Completed) else event
+
+    async def _open(self, request: ModelRequest, stack: AsyncExitStack) -> httpx.Response:
+        """The response, after at most one more try for each thing that this address turns out not to take."""
+        url = self._url(request.model, "streamGenerateContent").copy_merge_params({"alt": "sse"})
+        while True:
+            declared = self._tools.of(request.tools)
+            body = body_of(request, declared, self._manners)
+            try:
+                return await stack.enter_async_context(self._endpoint.post(body, tools=declared.names, url=url))
+            except ProviderError as error:
+                conceded = self._manners.concede(error.message) if error.status in _REFUSED else None
+                if conceded is None:
+                    raise
+                self._take(conceded)
+
+    def _take(self, manners: Manners) -> None:
+        self._manners = manners
+        self._tools = Rendered(lambda tools: declare(tools, manners))
+
+    async def _whole(self, response: httpx.Response) -> object:
+        body = await read_json(response)
+        try:
+            parsed = json.loads(body)
+        except (ValueError, RecursionError):
+            raise self._endpoint.rejected(fault_of_response(400, response.headers, body)) from None
+        return parsed
+
+    def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
+        notes = [answer.note, self._lost.among(request.tools)]
+        if len(request.tools) > MAX_TOOLS and not self._told_of_cap:
+            self._told_of_cap = True
+            notes.append(
+                f"{self._endpoint.service.name} takes at most {MAX_TOOLS} tools in a request, so the last "
+                f"{len(request.tools) - MAX_TOOLS} were left out; defer or disable some in the tools panel."
+            )
+        return replace(answer, note=" ".join(filter(None, notes)))
+
+    def _url(self, model: str, method: str) -> httpx.URL:
+        return self._endpoint.url.copy_with(path=f"{self._endpoint.url.path}/{quote(_path(model), safe='/')}:{method}")
+
+
+def _base(base_url: str) -> httpx.URL:
+    """With the version in its path. An address of the OpenAI-like door of the same server leads here too."""
+    url = join(base_url, prefix=_VERSION, path="")
+    path = url.path.removesuffix("/openai")
+    return url.copy_with(path=path if _ENDS_IN_VERSION.search(path) else path + _VERSION)
+
+
+def _path(model: str) -> str:
+    return model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
