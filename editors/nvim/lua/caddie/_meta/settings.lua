@@ -53,6 +53,7 @@
 ---@field allow? string[] Rules: `Tool`, `Tool(pattern)`, `mcp__server__*`.
 ---@field ask? string[] Rules for what is asked, whatever `allow` says.
 ---@field deny? string[] Rules for what is refused, whatever else says.
+---@field readOnly? string[] Names or globs of tools that run in plan mode, whatever they say of themselves.
 ---@field whenClientCannotAsk? "deny"|"allow" What happens when nobody can be asked. (default deny)
 
 --- What undo needs: the contents of files before each turn.
