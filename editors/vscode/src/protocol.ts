@@ -186,6 +186,15 @@ export interface SessionRenameParams {
   title: string;
 }
 
+export interface CompactResult {
+  /** What stands for the conversation from here on. */
+  notes: string;
+  /** Estimate for the history as it was. */
+  tokensBefore: number;
+  /** Estimate for the notes. */
+  tokensAfter: number;
+}
+
 export interface UndoParams {
   sessionId: string;
   /** A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force. */
@@ -670,6 +679,8 @@ export interface UsageResult {
   /** `total.saved` less `searching` and `bridge`. */
   net: number;
   proposals: UsageProposal[];
+  /** The last 100 requests of this session. */
+  requests: UsageRequest[];
 }
 
 export interface UsageRow {
@@ -707,6 +718,22 @@ export interface UsageProposal {
   change: StateChange;
 }
 
+/** One request to the model in this session, as the provider counted it. */
+export interface UsageRequest {
+  model: string;
+  /** Tokens of the prompt, the cached ones too. */
+  input: number;
+  /** Tokens that were read from the provider's prompt cache. */
+  cached: number;
+  output: number;
+  /** `cached` of `input`, 0 to 1. */
+  share: number;
+  /** Why less came from the cache than could have; absent: it all did. */
+  cause?: string;
+  /** False where neither Caddie nor a pause explains the cause. */
+  planned: boolean;
+}
+
 /** Runs one turn to the assistant's final word; streams `caddie/chat/event` meanwhile. Cancellation: `$/cancelRequest`, at any point: answers -32800 within a second, the session stays usable. */
 export const chatTurn = new RequestType<TurnParams, TurnResult, void>("caddie/chat/turn");
 
@@ -730,6 +757,9 @@ export const sessionRename = new RequestType<SessionRenameParams, SessionInfo, v
 
 /** Deletes a stored conversation. */
 export const sessionDelete = new RequestType<SessionParams, Empty, void>("caddie/session/delete");
+
+/** Puts notes by the model in the place of a long conversation. The transcript stays; the next turn begins a new prefix, with the tools as they are set now. Cancellation: `$/cancelRequest`: the conversation stays as it was. */
+export const sessionCompact = new RequestType<SessionParams, CompactResult, void>("caddie/session/compact");
 
 /** Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone. */
 export const sessionUndo = new RequestType<UndoParams, UndoResult, void>("caddie/session/undo");
@@ -816,6 +846,7 @@ export const METHODS = {
   "caddie/session/open": "toServer",
   "caddie/session/rename": "toServer",
   "caddie/session/delete": "toServer",
+  "caddie/session/compact": "toServer",
   "caddie/session/undo": "toServer",
   "caddie/tools/list": "toServer",
   "caddie/tools/search": "toServer",

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from caddie.chat.messages import Message, ToolAnswer, ToolUse
-from caddie.chat.session import Session
+from caddie.chat.deferral import definition, stub
+from caddie.chat.messages import Deferral, Message, ToolAnswer, ToolDefinition, ToolUse
+from caddie.chat.session import Requested, Session
 from caddie.engine.tokens import compact, estimate_tokens, family_of
-from caddie.providers.schema import for_anthropic, for_openai
+from caddie.providers import anthropic_body
+from caddie.providers.openai_responses_items import function_tool
+from caddie.providers.schema import for_openai
 from caddie.storage.habits import Habits
 from caddie.tools.core_tools import BRIDGE, TOOL_SEARCH
 from caddie.tools.states import Decision
@@ -25,6 +28,10 @@ MIN_SESSIONS = 5
 _OFTEN = 0.6
 _MUCH = 400  # tokens of each request that are worth a proposal
 _MAX_PROPOSALS = 5
+
+Given = Literal["prefix", "late", "loaded", "name", "loadable", "stub"]
+"""How the model has a tool: whole from the beginning, since it was enabled, since a search loaded it; by name, by name
+while the provider keeps the definition, or as an entry without parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,7 @@ class Usage:
     searching: int
     bridge: int
     proposals: tuple[Proposal, ...]
+    requests: tuple[Requested, ...] = ()
 
     @property
     def saved(self) -> int:
@@ -71,43 +79,63 @@ def report(engine: Engine, provider: str, habits: Sequence[Habits], session_id: 
     family = family_of(provider)
     session = engine.sessions.find(session_id) if session_id else None
     states = engine.tools.states(session_id)
-    given = _given(session, states)
+    given = _given(session, states, engine.deferrals.now(session_id).mode)
     calls = _calls(session)
-    rows = tuple(_row(spec, states[spec.name], given, calls, family) for spec in engine.catalogue.specs)
+    rows = tuple(_row(spec, states[spec.name], given, calls, provider) for spec in engine.catalogue.specs)
     searches, searching = _searching(session.messages if session else (), family)
     bridge = sum(row.in_prompt for row in rows if row.spec.name in BRIDGE)
-    return Usage(family, rows, searches, searching, bridge, tuple(_proposals(rows, habits)))
+    requests = tuple(session.requests) if session else ()
+    return Usage(family, rows, searches, searching, bridge, tuple(_proposals(rows, habits)), requests)
 
 
-def _given(session: Session | None, states: Mapping[str, Decision]) -> Mapping[str, str]:
-    """How the model has each tool: `prefix`, `late`, `name`; a session that has not begun gets what is set now."""
+def _given(session: Session | None, states: Mapping[str, Decision], mode: Deferral) -> Mapping[str, Given]:
+    """How the model has each tool; a session that has not begun gets what is set now."""
+    deferred: Given = {"stub": "stub", "native": "loadable"}.get(mode, "name")  # type: ignore[assignment]
     if session is None or session.prefix is None:
-        words = {"enabled": "prefix", "deferred": "name"}
+        words: dict[str, Given] = {"enabled": "prefix", "deferred": deferred}
         return {name: words[item.state] for name, item in states.items() if item.state in words}
-    named = dict.fromkeys(session.told.deferred, "name")
-    late = dict.fromkeys(session.told.enabled, "late")
-    return {**named, **late, **{tool.name: "prefix" for tool in session.prefix.tools}}
+    given: dict[str, Given] = dict.fromkeys(session.told.deferred, "name")
+    given |= dict.fromkeys((tool.name for tool in session.prefix.loadable), "loadable")
+    given |= dict.fromkeys((tool.name for tool in session.prefix.tools), "prefix")
+    given |= dict.fromkeys(set(session.prefix.deferred) & {tool.name for tool in session.prefix.tools}, "stub")
+    answers = [part for message in session.messages for part in message.parts if isinstance(part, ToolAnswer)]
+    given |= dict.fromkeys((tool.name for answer in answers for tool in answer.found), "loaded")
+    return given | dict.fromkeys(session.told.enabled, "late")
 
 
-def _row(spec: ToolSpec, decision: Decision, given: Mapping[str, str], calls: Mapping[str, int], family: str) -> Row:
-    sent = compact(as_sent(spec, family))
-    tokens = estimate_tokens(sent, family)
-    how = given.get(spec.name, "")
-    name = estimate_tokens(spec.name + "\n", family)
-    in_prompt = {"prefix": tokens, "late": tokens, "name": name}.get(how, 0)
+def _row(
+    spec: ToolSpec, decision: Decision, given: Mapping[str, Given], calls: Mapping[str, int], provider: str
+) -> Row:
+    family, how = family_of(provider), given.get(spec.name)
+    whole = compact(as_sent(definition(spec), provider))
+    entry = compact(as_sent(stub(spec), provider)) if how == "stub" else whole
+    tokens = estimate_tokens(whole, family)
+    match how:
+        case "prefix" | "late" | "loaded":
+            in_prompt = tokens
+        case "name" | "loadable":
+            in_prompt = estimate_tokens(spec.name + "\n", family)
+        case "stub":
+            in_prompt = estimate_tokens(entry, family)
+        case None:
+            in_prompt = 0
     saved = max(0, tokens - in_prompt) if decision.state == "deferred" else 0
-    bytes_sent = len(sent.encode()) + 1 if how == "prefix" else 0  # and a comma
+    stands_in_tools = how in ("prefix", "stub") or (how in ("loadable", "loaded") and provider == "anthropic")
+    bytes_sent = len(entry.encode()) + 1 if stands_in_tools else 0  # and a comma
     return Row(spec, decision.state, tokens, in_prompt, saved, bytes_sent, calls.get(spec.name, 0))
 
 
-def as_sent(spec: ToolSpec, family: str) -> dict[str, Any]:
+def as_sent(tool: ToolDefinition, provider: str) -> Mapping[str, Any]:
     """The definition in the shape of the provider's API."""
-    if family == "anthropic":
-        schema = for_anthropic(spec.input_schema).schema
-        return {"name": spec.name, "description": spec.description, "input_schema": schema}
-    schema = for_openai(spec.input_schema, compatible=True).schema
-    function = {"name": spec.name, "description": spec.description, "parameters": schema}
-    return {"type": "function", "function": function}
+    match provider:
+        case "anthropic":
+            return anthropic_body.entry(tool)[0]
+        case "openai" | "xai":
+            return function_tool(tool, for_openai(tool.input_schema, compatible=provider != "openai").schema)
+        case _:
+            schema = for_openai(tool.input_schema, compatible=True).schema
+            function = {"name": tool.name, "description": tool.description, "parameters": schema}
+            return {"type": "function", "function": function}
 
 
 def _calls(session: Session | None) -> Mapping[str, int]:

@@ -153,6 +153,12 @@ class SessionParams(Message):
     session_id: str
 
 
+class CompactResult(Message):
+    notes: str = Field(description="What stands for the conversation from here on.")
+    tokens_before: int = Field(description="Estimate for the history as it was.")
+    tokens_after: int = Field(description="Estimate for the notes.")
+
+
 class UndoParams(Message):
     session_id: str
     turn_id: str | None = Field(
@@ -162,8 +168,8 @@ class UndoParams(Message):
 
 
 class FileUndone(Message):
-    """`restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`: nothing
-    was to be taken back. `conflict`: left as it is, because others changed the same lines since."""
+    """`restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`:
+    nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since."""
 
     path: str = Field(description="Relative to the workspace where it is inside.")
     outcome: Literal["restored", "merged", "kept", "conflict"]

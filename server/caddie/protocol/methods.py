@@ -63,6 +63,13 @@ SESSION_RENAME = _request(
 SESSION_DELETE = _request(
     "caddie/session/delete", chat.SessionParams, Empty, "Deletes a stored conversation.", errors=_SESSION
 )
+SESSION_COMPACT = _request(
+    "caddie/session/compact", chat.SessionParams, chat.CompactResult,
+    "Puts notes by the model in the place of a long conversation. The transcript stays; the next turn begins a new "
+    "prefix, with the tools as they are set now.",
+    "`$/cancelRequest`: the conversation stays as it was.",
+    errors=(*_SESSION, *_PROVIDER),
+)  # fmt: skip
 SESSION_UNDO = _request(
     "caddie/session/undo", chat.UndoParams, chat.UndoResult,
     "Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through "
@@ -163,7 +170,7 @@ SETTINGS_WRITE = Method(
 
 METHODS: tuple[Method, ...] = (
     CHAT_TURN, CHAT_DRAFT, CHAT_EVENT, HINTS_SHOW,
-    SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE, SESSION_UNDO,
+    SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE, SESSION_COMPACT, SESSION_UNDO,
     TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
     TOOLS_CHANGED,
     MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_LOG, MCP_RESOURCES, MCP_READ_RESOURCE, MCP_STATUS,

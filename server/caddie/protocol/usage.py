@@ -46,6 +46,18 @@ class UsageProposal(Message):
     change: StateChange
 
 
+class UsageRequest(Message):
+    """One request to the model in this session, as the provider counted it."""
+
+    model: str
+    input: int = Field(description="Tokens of the prompt, the cached ones too.")
+    cached: int = Field(description="Tokens that were read from the provider's prompt cache.")
+    output: int
+    share: float = Field(description="`cached` of `input`, 0 to 1.")
+    cause: str | None = Field(None, description="Why less came from the cache than could have; absent: it all did.")
+    planned: bool = Field(description="False where neither Caddie nor a pause explains the cause.")
+
+
 class UsageResult(Message):
     family: str = Field(description="Whose tokens are estimated: anthropic, openai, gemini, ...")
     estimate: str = Field(description="How the tokens were estimated, in a sentence.")
@@ -57,3 +69,4 @@ class UsageResult(Message):
     bridge: int = Field(description="Tokens of ToolSearch and ExecuteTool themselves.")
     net: int = Field(description="`total.saved` less `searching` and `bridge`.")
     proposals: list[UsageProposal]
+    requests: list[UsageRequest] = Field(description="The last 100 requests of this session.")

@@ -78,18 +78,19 @@ def _entries(
     entries: list[dict[str, Any]] = []
     renamed: dict[str, dict[str, str]] = {}
     for tool in definitions:
-        entry, keys = _entry(tool)
-        entries.append({**entry, "defer_loading": True} if defer_loading else entry)
+        made, keys = entry(tool)
+        entries.append({**made, "defer_loading": True} if defer_loading else made)
         if keys:
             renamed[tool.name] = keys
     return entries, renamed
 
 
-def _entry(tool: ToolDefinition) -> tuple[dict[str, Any], dict[str, str]]:
+def entry(tool: ToolDefinition) -> tuple[dict[str, Any], dict[str, str]]:
+    """A tool as it stands in a request, and the keys that had to be renamed: from the wire to its own."""
     schema = for_anthropic(tool.input_schema)
     description = f"{tool.description}\n{schema.note}".strip()
-    entry = {"name": tool.name, "description": description, "input_schema": schema.schema}
-    return entry, dict(schema.renamed)
+    made = {"name": tool.name, "description": description, "input_schema": schema.schema}
+    return made, dict(schema.renamed)
 
 
 def _marked(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -158,7 +159,7 @@ def _notes(parts: Iterable[Part], tools: Tools) -> Iterator[str]:
 def _addition(tool: ToolDefinition, tools: Tools) -> dict[str, Any]:
     if tools.loadable.get(tool.name) == tool:
         return {"type": "tool_addition", "tool": {"type": "tool_reference", "name": tool.name}}
-    return {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": _entry(tool)[0]}}
+    return {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": entry(tool)[0]}}
 
 
 def _result_block(part: TextContent | ImageContent) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from caddie.chat import events
 from caddie.chat.messages import Usage
-from caddie.chat.session import Called, Said, Session, TurnStarted
+from caddie.chat.session import Called, Compacted, Said, Session, TurnStarted
 from caddie.engine.explain import Explanation
 from caddie.engine.listed import Listed
 from caddie.engine.undo import UndoReport
@@ -109,6 +109,9 @@ def transcript(item: Session) -> list[chat.TranscriptItem]:
                 found.append(chat.TranscriptItem(turn_id=turn_id, kind="user", text=text))
             case Said(turn_id, message) if message.role == "assistant" and message.text.strip():
                 found.append(chat.TranscriptItem(turn_id=turn_id, kind="assistant", text=message.text))
+            case Compacted():
+                words = "The conversation was too long; it goes on from a summary."
+                found.append(chat.TranscriptItem(turn_id="", kind="notice", text=words))
             case Called(turn_id, update):
                 found.append(chat.TranscriptItem(turn_id=turn_id, kind="toolCall", call=call(update)))
             case _:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
+from caddie.chat.session import Requested
 from caddie.engine.usage import Row, Usage
 from caddie.protocol.tools import StateChange
-from caddie.protocol.usage import UsageGroup, UsageProposal, UsageResult, UsageRow
+from caddie.protocol.usage import UsageGroup, UsageProposal, UsageRequest, UsageResult, UsageRow
+
+MAX_REQUESTS = 100
 
 
 def usage(item: Usage) -> UsageResult:
@@ -30,6 +33,20 @@ def usage(item: Usage) -> UsageResult:
             )
             for one in item.proposals
         ],
+        requests=[_request(one) for one in item.requests[-MAX_REQUESTS:]],
+    )
+
+
+def _request(item: Requested) -> UsageRequest:
+    counted = item.usage
+    return UsageRequest(
+        model=item.model,
+        input=counted.input,
+        cached=counted.cached,
+        output=counted.output,
+        share=round(counted.cached / counted.input, 3) if counted.input else 0.0,
+        cause=item.cause or None,
+        planned=item.planned,
     )
 
 

@@ -49,6 +49,7 @@ COMMANDS = (
     Command("sessions", "", "earlier conversations in this folder"),
     Command("resume", "N", "go on with one of them"),
     Command("new", "", "begin a new conversation"),
+    Command("compact", "", "put a summary in the place of a long conversation"),
     Command("plan", "", "read and plan only; nothing is changed"),
     Command("agent", "", "back to doing things"),
     Command("quit", "", "leave (Ctrl-D does too)"),

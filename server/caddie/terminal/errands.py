@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caddie.protocol import methods
 from caddie.protocol.base import Empty, Message
-from caddie.protocol.chat import Mode, SessionListResult, SessionOpenResult, SessionParams
+from caddie.protocol.chat import CompactResult, Mode, SessionListResult, SessionOpenResult, SessionParams
 from caddie.protocol.mcp import ServersResult
 from caddie.protocol.methods import Method
 from caddie.protocol.tools import (
@@ -66,10 +66,22 @@ class Errands:
             case "new":
                 self._desk.session_id = None
                 self._printer.notice("info", "A new conversation.")
+            case "compact":
+                await self._compact()
             case "plan" | "agent":
                 self._set_mode("plan" if name == "plan" else "agent")
             case _:
                 self._printer.show(commands.unknown(name))
+
+    async def _compact(self) -> None:
+        if not self._desk.session_id:
+            self._printer.notice("info", "There is no conversation yet.")
+            return
+        self._printer.notice("info", "The conversation is being summarized…")
+        params = SessionParams(session_id=self._desk.session_id)
+        made = CompactResult.model_validate(await self._ask(methods.SESSION_COMPACT, params))
+        sizes = f"About {made.tokens_before:,} tokens became {made.tokens_after:,}"
+        self._printer.notice("info", f"{sizes}; the next message goes on from the notes.")
 
     def _set_mode(self, mode: Mode) -> None:
         self._desk.mode = mode

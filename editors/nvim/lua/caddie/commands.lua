@@ -84,6 +84,22 @@ local function mode(word)
   client.say('The next message is sent in mode ' .. word .. '.')
 end
 
+local function compact()
+  local session = chat().conversation().session_id
+  if not session then
+    return client.say('There is no conversation yet.')
+  end
+  client.say('The conversation is being summarized…')
+  ask('caddie/session/compact', { sessionId = session }, function(result)
+    client.say(
+      ('About %d tokens became %d; the next message goes on from the notes.'):format(
+        result.tokensBefore,
+        result.tokensAfter
+      )
+    )
+  end)
+end
+
 local function stop()
   if not chat().stop() then
     client.say('Nothing is running.')
@@ -108,6 +124,7 @@ local COMMANDS = {
     end,
   },
   stop = { run = stop },
+  compact = { run = compact },
   sessions = { run = sessions },
   permissions = { run = permissions },
   hints = {

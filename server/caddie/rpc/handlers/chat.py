@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from caddie.engine.attachments import read_attachments
+from caddie.engine.compacting import compact
 from caddie.errors import CaddieError
 from caddie.protocol import chat as wire
 from caddie.protocol import methods
@@ -96,6 +97,10 @@ def bind_handlers(server: Server, app: App) -> None:
         engine.grants.forget_session(params.session_id)
         await engine.changes.run(lambda: engine.changes.store.forget(params.session_id))
 
+    async def compact_session(params: wire.SessionParams) -> wire.CompactResult:
+        made = await compact(await app.engine(), params.session_id)
+        return wire.CompactResult(notes=made.notes, tokens_before=made.tokens_before, tokens_after=made.tokens_after)
+
     async def undo(params: wire.UndoParams) -> wire.UndoResult:
         engine = await app.engine()
         return convert.undone(await engine.undo(params.session_id, params.turn_id or ""))
@@ -106,4 +111,5 @@ def bind_handlers(server: Server, app: App) -> None:
     bind(server, methods.SESSION_OPEN, open_session)
     bind(server, methods.SESSION_RENAME, rename_session)
     bind(server, methods.SESSION_DELETE, delete_session)
+    bind(server, methods.SESSION_COMPACT, compact_session)
     bind(server, methods.SESSION_UNDO, undo)

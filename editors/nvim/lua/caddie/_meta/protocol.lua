@@ -144,6 +144,11 @@
 ---@field sessionId string
 ---@field title string
 
+---@class caddie.CompactResult
+---@field notes string What stands for the conversation from here on.
+---@field tokensBefore integer Estimate for the history as it was.
+---@field tokensAfter integer Estimate for the notes.
+
 ---@class caddie.UndoParams
 ---@field sessionId string
 ---@field turnId? string A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force.
@@ -154,8 +159,8 @@
 ---@field files caddie.FileUndone[]
 ---@field message string All of it in words.
 
---- `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`: nothing
---- was to be taken back. `conflict`: left as it is, because others changed the same lines since.
+--- `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`:
+--- nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since.
 ---@class caddie.FileUndone
 ---@field path string Relative to the workspace where it is inside.
 ---@field outcome "restored"|"merged"|"kept"|"conflict"
@@ -509,6 +514,7 @@
 ---@field bridge integer Tokens of ToolSearch and ExecuteTool themselves.
 ---@field net integer `total.saved` less `searching` and `bridge`.
 ---@field proposals caddie.UsageProposal[]
+---@field requests caddie.UsageRequest[] The last 100 requests of this session.
 
 ---@class caddie.UsageRow
 ---@field tool string
@@ -537,6 +543,16 @@
 ---@field reason string
 ---@field change caddie.StateChange
 
+--- One request to the model in this session, as the provider counted it.
+---@class caddie.UsageRequest
+---@field model string
+---@field input integer Tokens of the prompt, the cached ones too.
+---@field cached integer Tokens that were read from the provider's prompt cache.
+---@field output integer
+---@field share number `cached` of `input`, 0 to 1.
+---@field cause? string Why less came from the cache than could have; absent: it all did.
+---@field planned boolean False where neither Caddie nor a pause explains the cause.
+
 return {
   --- Runs one turn to the assistant's final word; streams `caddie/chat/event` meanwhile.
   --- toServer: caddie.TurnParams -> caddie.TurnResult
@@ -562,6 +578,9 @@ return {
   --- Deletes a stored conversation.
   --- toServer: caddie.SessionParams -> caddie.Empty
   SESSION_DELETE = "caddie/session/delete",
+  --- Puts notes by the model in the place of a long conversation. The transcript stays; the next turn begins a new prefix, with the tools as they are set now.
+  --- toServer: caddie.SessionParams -> caddie.CompactResult
+  SESSION_COMPACT = "caddie/session/compact",
   --- Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone.
   --- toServer: caddie.UndoParams -> caddie.UndoResult
   SESSION_UNDO = "caddie/session/undo",

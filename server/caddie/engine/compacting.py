@@ -1,0 +1,45 @@
+"""The person asks for a shorter conversation: notes take its place, and the next turn begins with a new prefix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from caddie.chat.compaction import summarize, tools_used
+from caddie.chat.session import Compacted
+from caddie.engine.tokens import estimate_tokens, family_of
+from caddie.errors import InvalidInput, SessionBusy
+
+if TYPE_CHECKING:
+    from caddie.engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Tokens are estimates."""
+
+    notes: str
+    tokens_before: int
+    tokens_after: int
+
+
+async def compact(engine: Engine, session_id: str) -> Compaction:
+    """Raises: SessionNotFound, SessionBusy, InvalidInput when nothing was said yet, ProviderAuth, ProviderRejected."""
+    session = await engine.sessions.get(session_id)
+    if session.is_running:
+        raise SessionBusy("A turn is running in this session; compact it when the turn has ended.")
+    if not session.messages:
+        raise InvalidInput("There is nothing to compact: no message was said since the conversation began.")
+    session.is_running = True
+    try:
+        chosen = await engine.deferrals.chosen(session_id)
+        notes = await summarize(chosen.provider, chosen.model, session.messages, session_id)
+        family = family_of(chosen.provider.name)
+        before = sum(estimate_tokens(str(message), family) for message in session.messages)
+        record = Compacted(notes, tools_used(session.messages))
+        session.apply(record)
+        engine.sessions.recorder(session_id)(record)
+        await engine.sessions.flush()
+    finally:
+        session.is_running = False
+    return Compaction(notes, before, estimate_tokens(notes, family))
