@@ -9,7 +9,7 @@ from provider_kit import KEY, Server, completed, request, streamed
 
 from caddie.chat.messages import Completed, Message, ModelRequest, ToolDefinition
 from caddie.providers.openai_responses import OpenAIResponses
-from responses_fake import message, stream
+from fake_responses import message, stream
 from responses_rules import check_openai_responses
 
 MODEL = "gpt-5.5"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,13 +11,21 @@ import pytest
 from provider_kit import HELLO, collect, completed, request
 from provider_kit import anthropic as make_anthropic
 from provider_kit import openai_chat as make_openai_chat
+from responses_kit import responses as make_responses
 
 from caddie.chat.messages import Message, ToolAnswer
 from caddie.errors import ContextOverflow, ProviderBusy, ProviderError, StreamTruncated
 from caddie.tools.tool import TextContent
+from engine_kit import over_http
 from provider_bodies import check_anthropic, check_openai_chat
+from responses_rules import check_openai_responses
 
-SIDES = {"anthropic": (make_anthropic, check_anthropic), "openai": (make_openai_chat, check_openai_chat)}
+SIDES = {
+    "anthropic": (make_anthropic, check_anthropic),
+    "openai": (make_openai_chat, check_openai_chat),
+    "responses": (make_responses, check_openai_responses),
+}
+HOUSES = {"responses": "openai"}
 Check = Callable[[dict[str, Any]], None]
 
 
@@ -29,7 +38,7 @@ async def client():
 @pytest.fixture(params=sorted(SIDES))
 def side(request: pytest.FixtureRequest, client: httpx.AsyncClient, llmock: Any) -> tuple[Any, Check]:
     make, check = SIDES[request.param]
-    return make(client, base_url=llmock.base_url(request.param)), check
+    return make(client, base_url=llmock.base_url(HOUSES.get(request.param, request.param))), check
 
 
 async def test_a_plain_answer_and_a_tool_loop_pass(side: tuple[Any, Check], llmock: Any) -> None:
@@ -92,3 +101,19 @@ async def test_a_stalled_stream_ends_with_the_idle_timeout(client: httpx.AsyncCl
     llmock.stall(after_chunks=2, seconds=3)
     with pytest.raises(ProviderError, match=r"silent for 0\.3 seconds"):
         await collect(make_anthropic(client, base_url=llmock.base_url("anthropic"), idle_timeout=0.3))
+
+
+@pytest.mark.parametrize(
+    ("provider", "house"), [("anthropic", "anthropic"), ("openai", "openai"), ("openai-chat", "openai")]
+)
+async def test_a_turn_rides_out_every_fault_as_the_independent_judge_wants_it(
+    provider: str, house: str, workspace: Path, llmock: Any
+) -> None:
+    llmock.truncate(after_chunks=2).fail(503).rate_limit(retry_after=0.2)
+    async with over_http(workspace, provider, llmock.base_url(house), published={}) as engine:
+        _, _, outcome = await engine.turn(None, "hi", lambda *_: None)
+    assert outcome.stop == "endTurn"
+    assert outcome.text
+    verdict = llmock.verdict()
+    verdict.assert_ok(strict=True)
+    assert verdict.faults == 3

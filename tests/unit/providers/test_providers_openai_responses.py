@@ -18,7 +18,7 @@ from caddie.chat.messages import (
 )
 from caddie.errors import ContextOverflow, ProviderAuth, ProviderRejected, ThinkingRejected, ToolRejected
 from caddie.tools.tool import ImageContent, TextContent
-from responses_fake import call, message, reasoning, response
+from fake_responses import call, message, reasoning, response
 from responses_rules import check_input_tokens, check_openai_responses
 
 PNG = "iVBORw0KGgo="

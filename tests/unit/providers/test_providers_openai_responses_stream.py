@@ -16,7 +16,7 @@ from responses_kit import answered, asked, responses
 
 from caddie.chat.messages import Completed, Text, TextDelta, Thinking, ThinkingDelta, ToolUse, ToolUseStarted, Usage
 from caddie.errors import ContextOverflow, ProviderBusy, ProviderError, ProviderRejected, StreamTruncated
-from responses_fake import call, message, reasoning, refusing, response, search, stream
+from fake_responses import call, message, reasoning, refusing, response, search, stream
 
 STREAMS = {
     "text": stream(message("Hello\u2028wörld\u2029\x85 🎉")),

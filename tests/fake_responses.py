@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -16,7 +16,6 @@ import httpx
 from responses_rules import Refusal, refusal
 
 Item = dict[str, Any]
-Script = Callable[[dict[str, Any]], Sequence[Item]]
 USAGE = {
     "input_tokens": 900, "input_tokens_details": {"cached_tokens": 512, "cache_write_tokens": 0},
     "output_tokens": 40, "output_tokens_details": {"reasoning_tokens": 20}, "total_tokens": 940,
@@ -125,11 +124,12 @@ def _pieces(text: str) -> list[str]:
 
 
 class FakeResponses:
-    """Each answer is a list of items, or a function of the body that gives them. `bodies` keeps what was taken."""
+    """Each answer is a list of items; `bodies` keeps what was taken. `searches`: which models know tool_search."""
 
-    def __init__(self, *answers: Sequence[Item] | Script, searches: bool = True) -> None:
+    def __init__(self, *answers: Sequence[Item], searches: str = "gpt-5.5") -> None:
         self._answers = list(answers)
         self._searches = searches
+        self._numbers = itertools.count(1)
         self._said: dict[str, tuple[list[Item], int]] = {}
         self.bodies: list[dict[str, Any]] = []
         self.refused: list[Refusal] = []
@@ -137,17 +137,27 @@ class FakeResponses:
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content)
-        refused = refusal(body, searches=self._searches) or self._forgotten(body["input"]) or self._moved(body)
+        searches = body["model"] == self._searches
+        refused = refusal(body, searches=searches) or self._forgotten(body["input"]) or self._moved(body)
         if refused:
             self.refused.append(refused)
             return httpx.Response(400, json=refused.json())
         self.bodies.append(body)
-        answer = self._answers.pop(0)
-        items = list(answer(body) if callable(answer) else answer)
+        items = [self._numbered(item) for item in self._answers.pop(0)]
         self._check_calls(items, body)
         for place, item in enumerate(items):
             self._said[item["id"]] = (items, place)
         return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=stream(*items))
+
+    def _numbered(self, item: Item) -> Item:
+        """No id is given twice."""
+        number = next(self._numbers)
+        fresh = {"id": f"{item['id'].partition('_')[0]}_{number}"}
+        if "call_id" in item:
+            fresh["call_id"] = f"call_{number}"
+        if "encrypted_content" in item:
+            fresh["encrypted_content"] = f"gAAA{number}=="
+        return {**item, **fresh}
 
     def _forgotten(self, sent: list[Item]) -> Refusal | None:
         """Every item that was said comes back as it was, together with the reasoning it came out of."""
@@ -172,9 +182,9 @@ class FakeResponses:
         return None
 
     def _moved(self, body: Mapping[str, Any]) -> Refusal | None:
-        """A search that was answered otherwise than before: the cache is lost, and the model's memory with it."""
+        """What was sent before in this conversation is sent again, byte for byte: else its cache is lost."""
         for before in self.bodies[-1:]:
-            if before.get("prompt_cache_key") != body.get("prompt_cache_key"):
+            if any(before.get(key) != body.get(key) for key in ("prompt_cache_key", "model")):
                 continue
             for key in ("tools", "instructions"):
                 if json.dumps(before.get(key)) != json.dumps(body.get(key)):
