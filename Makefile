@@ -4,12 +4,12 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test check gen bench pictures clean
+.PHONY: run test check check-vscode vscode test-vscode gen bench pictures clean
 
 run: $(VENV)/.run
 	@$(BIN)/caddie chat
 
-test: check
+test: check check-vscode
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.test
@@ -17,6 +17,26 @@ check: $(VENV)/.test
 	$(BIN)/ruff check server tests
 	$(BIN)/mypy
 	$(BIN)/python -m caddie.protocol.export --check
+
+# The fast part of the VS Code extension's tests: types, lint, units. Needs Node 20.
+VSCODE := editors/vscode
+check-vscode:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(VSCODE)/node_modules/.caddie && npm --prefix $(VSCODE) test --silent; \
+	else echo "SKIPPED: the VS Code extension's tests need Node 20 and npm"; fi
+
+# editors/vscode/caddie-<version>.vsix, with the server's wheel in it.
+vscode: $(VENV)/.run $(VSCODE)/node_modules/.caddie
+	@PYTHON=$(abspath $(BIN)/python) node $(VSCODE)/scripts/package.mjs
+
+# The extension in the real workbench in a real browser. The first time it installs the workbench (850 MB, outside the tree).
+test-vscode: vscode $(VENV)/.test
+	@$(VSCODE)/scripts/install-workbench.sh
+	@node $(VSCODE)/scripts/test-workbench.mjs $(TESTS)
+
+$(VSCODE)/node_modules/.caddie: $(VSCODE)/package-lock.json
+	@echo "Fetching what the VS Code extension is built with (once) ..."
+	@npm --prefix $(VSCODE) ci --silent --ignore-scripts --no-fund --no-audit
+	@touch $@
 
 gen: $(VENV)/.test
 	$(BIN)/python -m caddie.protocol.export

@@ -36,7 +36,7 @@ function urgent(client: CaddieClient, chat: ChatPanel): Row[] {
 
 function usual(tools: ToolsView, keys: Keys): Row[] {
   const totals = tools.catalogue?.totals;
-  const counts = totals ? `${totals.enabled} ✓  ${totals.deferred} ◐  ${totals.disabled} ✗` : undefined;
+  const counts = totals ? `${totals.enabled} ✓ · ${totals.deferred} ◐ · ${totals.disabled} ✗` : undefined;
   return [
     { label: `$(comment-discussion) ${vscode.l10n.t('Open Chat')}`, command: 'caddie.chat.open' },
     { label: `$(tools) ${vscode.l10n.t('Open Tools')}`, description: counts, command: 'caddie.tools.focus' },

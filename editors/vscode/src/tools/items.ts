@@ -48,9 +48,8 @@ export function groupTitle(group: GroupNode): string {
 }
 
 function groupItem(group: GroupNode): vscode.TreeItem {
-  const open = !group.server || group.server.status !== 'stopped';
-  const state = group.children.length === 0 ? 0 : open ? 2 : 1;
-  const item = new vscode.TreeItem(groupTitle(group), state);
+  // Open from the start, also while nothing is in it: the editor remembers how a group first was.
+  const item = new vscode.TreeItem(groupTitle(group), vscode.TreeItemCollapsibleState.Expanded);
   const { server } = group;
   item.id = group.id;
   const status = server ? statusWord(server) : '';
@@ -76,7 +75,7 @@ function toolItem(id: string, tool: ToolInfo, node: Node): vscode.TreeItem {
   const [icon, colour] = STATES[tool.state];
   item.id = id;
   item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(colour));
-  item.description = [sourceOf(tool), toolTokens(tool)].filter(Boolean).join('   ');
+  item.description = [toolTokens(tool), sourceOf(tool)].filter(Boolean).join(' · ');
   item.contextValue = hasOwnState(tool) ? `tool.${tool.state}` : 'bridge';
   if (hasOwnState(tool)) {
     item.command = { command: 'caddie.tools.cycle', title: vscode.l10n.t('Next State'), arguments: [node] };

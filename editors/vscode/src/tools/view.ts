@@ -147,7 +147,7 @@ export class ToolsView implements vscode.TreeDataProvider<Node>, vscode.Disposab
     const sum = vscode.l10n.t('{0} of {1} tokens', tokens(tokensInPrompt), tokens(tokensTotal));
     const filter = [...(this.filtered.words.trim() ? [`“${this.filtered.words.trim()}”`] : []), ...this.filtered.states];
     const parts = [
-      `${enabled} ✓  ${deferred} ◐  ${disabled} ✗   ${sum}`,
+      `${enabled} ✓ · ${deferred} ◐ · ${disabled} ✗ · ${sum}`,
       vscode.l10n.t('Changes go to the {0} settings.', scopeWord(this.chosenScope)),
       ...(filter.length ? [vscode.l10n.t('Filter: {0}', filter.join(', '))] : []),
       ...(vscode.workspace.isTrusted ? [] : [untrusted()]),

@@ -1,0 +1,35 @@
+// Runs the browser tests one file after the other: test-workbench.mjs [PART OF A FILE'S NAME ...]
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import esbuild from 'esbuild';
+import { globSync } from './glob.mjs';
+
+const here = dirname(dirname(fileURLToPath(import.meta.url)));
+const wanted = process.argv.slice(2);
+const vsix = process.env.CADDIE_VSIX ?? join(here, readdirSync(here).find((name) => name.endsWith('.vsix')) ?? '');
+if (!vsix.endsWith('.vsix')) throw new Error('there is no VSIX: run `make vscode` first');
+
+await esbuild.build({
+  absWorkingDir: here,
+  entryPoints: globSync(join(here, 'test/host'), '.ts'),
+  outdir: 'dist/test',
+  bundle: true,
+  external: ['vscode', 'mocha'],
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  sourcemap: 'inline',
+  logLevel: 'warning',
+});
+
+const files = globSync(join(here, 'test/ui'), '.test.mjs').filter(
+  (file) => wanted.length === 0 || wanted.some((part) => file.includes(part)),
+);
+const run = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--test-reporter=spec', ...files], {
+  stdio: 'inherit',
+  cwd: here,
+  env: { ...process.env, CADDIE_VSIX: vsix },
+});
+process.exitCode = run.status ?? 1;

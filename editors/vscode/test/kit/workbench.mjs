@@ -1,0 +1,244 @@
+/** The real workbench in a real browser, with our extension and the real server. One for a whole test file. */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { ARTEFACTS, chromium as browserPath, EXTENSION, PYTHON, WORKBENCH_ENTRY, workbenchNode } from './paths.mjs';
+
+const QUIET = {
+  'telemetry.telemetryLevel': 'off',
+  'workbench.startupEditor': 'none',
+  'workbench.enableExperiments': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': true,
+  'update.mode': 'none',
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'extensions.ignoreRecommendations': true,
+  'git.enabled': false,
+  'security.workspace.trust.startupPrompt': 'never',
+  'security.workspace.trust.banner': 'never',
+  'window.autoDetectColorScheme': false,
+};
+const BROWSER = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync', '--force-renderer-accessibility',
+];
+
+/**
+ * @param {object} options
+ * @param {string} options.name of the test file; screenshots go to a folder of this name
+ * @param {Record<string, unknown>} [options.settings] of the user
+ * @param {Record<string, unknown>} [options.workspaceSettings]
+ * @param {Record<string, string>} [options.files] of the workspace, by relative path
+ * @param {readonly string[]} [options.command] that runs the server; null: the extension looks for one itself
+ * @param {Record<string, string>} [options.env] of the extension host, and so of the server
+ * @param {boolean} [options.trust] false opens the folder untrusted
+ * @param {string} [options.locale] of the editor: `zh-cn`
+ * @param {boolean} [options.development] loads the extension from its folder instead of a VSIX (tests in the host)
+ * @param {{width: number, height: number}} [options.size]
+ */
+export async function openWorkbench(options) {
+  const run = mkdtempSync(join(tmpdir(), 'caddie-wb-'));
+  const bench = new Workbench(run, options);
+  try {
+    await bench.start();
+    return bench;
+  } catch (error) {
+    await bench.close(true);
+    throw error;
+  }
+}
+
+export class Workbench {
+  constructor(run, options) {
+    this.run = run;
+    this.options = options;
+    this.workspace = join(run, 'ws');
+    this.log = [];
+    this.shots = join(ARTEFACTS, options.name);
+  }
+
+  async start() {
+    const { options, run } = this;
+    this.prepare();
+    this.port = await freePort();
+    this.node = workbenchNode();
+    this.env = this.environment();
+    this.dirs = ['--config', join(run, 'config.yaml'), '--user-data-dir', join(run, 'data'), '--extensions-dir', join(run, 'ext')];
+    if (!options.development) await this.installExtension();
+    const trust = options.trust === false ? [] : ['--disable-workspace-trust'];
+    this.server = spawn(
+      this.node,
+      [WORKBENCH_ENTRY, ...this.dirs, '--auth', 'none', '--bind-addr', `127.0.0.1:${this.port}`, '--disable-telemetry',
+        '--disable-update-check', ...trust, '--disable-getting-started-override', '--ignore-last-opened', this.workspace],
+      { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    for (const stream of [this.server.stdout, this.server.stderr]) stream.on('data', (text) => this.log.push(String(text)));
+    await until('the workbench answers', () => fetch(`http://127.0.0.1:${this.port}/healthz`).then((r) => r.ok, () => false), 30_000);
+    this.browser = await chromium.launch({ executablePath: browserPath(), args: BROWSER });
+    this.context = await this.browser.newContext({
+      viewport: options.size ?? { width: 1280, height: 800 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    this.page = await this.newPage();
+    if (options.open !== false) await this.open();
+  }
+
+  async newPage() {
+    const page = await this.context.newPage();
+    page.on('console', (message) => this.log.push(`[page] ${message.text()}\n`));
+    return page;
+  }
+
+  async open(page = this.page) {
+    await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.workspace)}`);
+    await page.locator('.monaco-workbench .activitybar').waitFor({ timeout: 60_000 });
+  }
+
+  prepare() {
+    const { options, run } = this;
+    for (const folder of ['data/User', 'data/Machine', 'ext', 'ws', 'home', 'tmp']) mkdirSync(join(run, folder), { recursive: true });
+    writeFileSync(join(run, 'config.yaml'), '');
+    const command = options.command === undefined ? [PYTHON, '-P', '-m', 'caddie'] : options.command;
+    const [machine, user] = byPlace(options.settings ?? {});
+    writeJson(join(run, 'data/Machine/settings.json'), { ...machine, ...(command ? { 'caddie.server.command': command } : {}) });
+    writeJson(join(run, 'data/User/settings.json'), { ...QUIET, ...user });
+    for (const [path, text] of Object.entries(options.files ?? {})) this.write(path, text);
+    if (options.workspaceSettings) this.write('.vscode/settings.json', JSON.stringify(options.workspaceSettings, null, 2));
+    if (options.locale) writeJson(join(run, 'data/User/argv.json'), { locale: options.locale });
+    rmSync(this.shots, { recursive: true, force: true });
+    mkdirSync(this.shots, { recursive: true });
+  }
+
+  environment() {
+    const kept = Object.entries(process.env).filter(([name]) => !/^(XDG_|VSCODE_|CADDIE_|.*_API_KEY$)/.test(name));
+    return {
+      ...Object.fromEntries(kept),
+      HOME: join(this.run, 'home'),
+      TMPDIR: join(this.run, 'tmp'),
+      EXTENSIONS_GALLERY: '{}',
+      ...(process.env.CADDIE_PYTHONPATH ? { PYTHONPATH: process.env.CADDIE_PYTHONPATH } : {}),
+      ...this.options.env,
+    };
+  }
+
+  async installExtension() {
+    const vsix = process.env.CADDIE_VSIX;
+    if (!vsix) throw new Error('set CADDIE_VSIX to the extension that `make vscode` has built');
+    const done = spawn(this.node, [WORKBENCH_ENTRY, ...this.dirs, '--install-extension', vsix], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = [];
+    for (const stream of [done.stdout, done.stderr]) stream.on('data', (text) => said.push(String(text)));
+    const code = await new Promise((ok) => done.on('exit', ok));
+    if (code !== 0) throw new Error(`the VSIX was not installed:\n${said.join('')}`);
+  }
+
+  // What a person does.
+
+  /** From anywhere, also from inside a webview: the palette's filtered row is clicked, never Enter pressed early. */
+  async command(title, page = this.page) {
+    await page.locator('.part.statusbar').click({ position: { x: 400, y: 8 } });
+    await page.keyboard.press('F1');
+    const box = page.locator('.quick-input-widget .quick-input-box input');
+    await box.waitFor();
+    await box.fill(`>${title}`);
+    await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first().click();
+  }
+
+  quickPick(text) {
+    return this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  async typeIn(prompt, text) {
+    await this.page.locator('.quick-input-widget').filter({ hasText: prompt }).waitFor();
+    await this.page.keyboard.type(text);
+    await this.page.keyboard.press('Enter');
+  }
+
+  notification(text) {
+    return this.page.locator('.notifications-toasts .notification-toast').filter({ hasText: text }).first();
+  }
+
+  async shot(name) {
+    await this.page.waitForTimeout(450); // what fades in has arrived
+    const path = join(this.shots, `${name}.png`);
+    await this.page.screenshot({ path });
+    return path;
+  }
+
+  // Files.
+
+  write(path, text) {
+    const file = join(this.workspace, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+
+  read(path) {
+    return readFileSync(join(this.workspace, path), 'utf8');
+  }
+
+  settings(scope) {
+    const file = scope === 'user' ? join(this.run, 'data/User/settings.json') : join(this.workspace, '.vscode/settings.json');
+    try {
+      return JSON.parse(readFileSync(file, 'utf8').replace(/^\s*\/\/.*$/gm, '') || '{}');
+    } catch {
+      return {};
+    }
+  }
+
+  async close(failed = false) {
+    await this.browser?.close().catch(() => undefined);
+    if (this.server && this.server.exitCode === null) {
+      const gone = new Promise((ok) => this.server.once('exit', ok));
+      this.server.kill('SIGTERM');
+      await Promise.race([gone, new Promise((ok) => setTimeout(ok, 8000))]);
+      if (this.server.exitCode === null) this.server.kill('SIGKILL');
+    }
+    if (failed) {
+      writeFileSync(join(this.shots, 'log.txt'), this.log.join(''));
+      cpSync(join(this.run, 'data/logs'), join(this.shots, 'logs'), { recursive: true, force: true, errorOnExist: false });
+    }
+    rmSync(this.run, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+export async function until(what, look, timeout = 15_000) {
+  const end = Date.now() + timeout;
+  let last;
+  for (;;) {
+    try {
+      last = await look();
+      if (last) return last;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > end) throw new Error(`waited ${timeout} ms until ${what}; last: ${last instanceof Error ? last.message : JSON.stringify(last)}`);
+    await new Promise((ok) => setTimeout(ok, 60));
+  }
+}
+
+/** Settings about a machine (what to run, where to send) are the remote's, the others the person's. */
+function byPlace(settings) {
+  const { capabilities } = JSON.parse(readFileSync(join(EXTENSION, 'package.json'), 'utf8'));
+  const ofMachine = new Set(capabilities.untrustedWorkspaces.restrictedConfigurations);
+  const pick = (wanted) => Object.fromEntries(Object.entries(settings).filter(([key]) => ofMachine.has(key) === wanted));
+  return [pick(true), pick(false)];
+}
+
+function writeJson(path, tree) {
+  writeFileSync(path, JSON.stringify(tree, null, 2));
+}
+
+function freePort() {
+  return new Promise((ok, bad) => {
+    const server = createServer();
+    server.once('error', bad);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => ok(port));
+    });
+  });
+}
