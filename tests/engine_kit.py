@@ -21,7 +21,7 @@ from caddie.search.prefetch import ToolHint
 from caddie.settings import Settings
 from caddie.storage.places import Places
 from caddie.tools.call import CallUpdate
-from caddie.tools.context import PermissionAnswer, PermissionRequest, QuestionRequest, ToolContext
+from caddie.tools.context import Editor, PermissionAnswer, PermissionRequest, QuestionRequest, ToolContext
 from caddie.tools.tool import Tool, ToolResult, ToolSpec, text_result
 
 BOUND = 30.0
@@ -126,10 +126,12 @@ async def desk(
     trusted: bool | None = True,
     can_ask: bool = True,
     provider: Provider | None = None,
+    editor: Editor | None = None,
 ) -> AsyncIterator[Desk]:
     """`tools` stand for what MCP servers would publish, by server."""
     person, provider = Sitter(), provider or Scripted(*answers)
     door = _Door(person, trusted)
+    door.editor = editor or door.editor
     if not can_ask:
         person.ask_permission = _cannot_ask  # type: ignore[method-assign]
     engine = Engine(

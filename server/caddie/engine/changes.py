@@ -149,8 +149,8 @@ class TurnChanges:
         except asyncio.CancelledError:
             self._log.finish(self._log.run(self._log.leave))  # as soon as it has begun
             raise
-        if blind:
-            self._say([Uncovered(self._turn_id, "", blind)])
+        if blind and self._say([Uncovered(self._turn_id, "", blind)]):
+            await self._log.run(lambda: self._log.write(self._session_id, [Uncovered(self._turn_id, "", blind)]))
         try:
             yield
         except asyncio.CancelledError:
@@ -169,11 +169,13 @@ class TurnChanges:
             logger.exception("the changes of a command could not be kept")
             self._say([Uncovered(self._turn_id, "", "the disk refused to keep them")])
 
-    def _say(self, uncovered: Iterable[Uncovered]) -> None:
+    def _say(self, uncovered: Iterable[Uncovered]) -> bool:
+        """Once a turn. Whether there was anything new."""
         new = [item for item in uncovered if (item.path, item.reason) not in self._said]
         self._said.update((item.path, item.reason) for item in new)
         if new:
             self._tell(Notice("warning", not_covered(new, self._log.workspace), "not_covered"))
+        return bool(new)
 
 
 def not_covered(uncovered: Iterable[Uncovered], workspace: Path) -> str:

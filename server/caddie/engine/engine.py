@@ -27,7 +27,7 @@ from caddie.engine.sessions import Sessions
 from caddie.engine.settings_check import SettingsCheck
 from caddie.engine.toolbox import SessionTools
 from caddie.engine.undo import Undo, UndoReport
-from caddie.errors import ClientCannotAsk, InvalidInput, SessionBusy
+from caddie.errors import ClientCannotAsk, InvalidInput, NothingToUndo, SessionBusy
 from caddie.layers import Layer
 from caddie.mcp.manager import McpManager
 from caddie.search.engine import ToolIndex
@@ -347,7 +347,7 @@ class Engine:
     async def undo(self, session_id: str, turn_id: str = "") -> UndoReport:
         """Take back what a turn did to files, or an undo; without `turn_id` the newest that is in force.
 
-        Raises: SessionNotFound, SessionBusy, InvalidInput.
+        Raises: SessionNotFound, SessionBusy, NothingToUndo.
         """
         session = await self.sessions.get(session_id)
         if session.is_running:
@@ -355,6 +355,9 @@ class Engine:
         session.is_running = True
         try:
             return await self._undo.undo(session_id, turn_id)
+        except NothingToUndo as error:
+            off = "" if self.configuration.settings.checkpoints.enabled else " The setting checkpoints.enabled is off."
+            raise NothingToUndo(error.message + off) from None
         finally:
             session.is_running = False
 

@@ -116,15 +116,7 @@ class Undo:
     async def _undo_file(self, session_id: str, undo_id: str, path: str, steps: Sequence[FileChange]) -> FileUndone:
         name = shown(path, self._log.workspace)
         try:
-            if not _is_inside(path, self._log.workspace):
-                raise CannotTakeBack("now leads outside the workspace")
-            pairs = await self._log.run(lambda: [self._pair(step) for step in steps])
-            if (text := self._editor.read_open_file(Path(path))) is not None:
-                try:
-                    return await self._undo_buffer(session_id, undo_id, path, pairs, text.encode("utf-8", "replace"))
-                except NothingToTakeBack:
-                    pass  # a command changed the file, and the editor did not follow
-            file = await self._log.run(lambda: self._undo_on_disk(session_id, undo_id, path, pairs))
+            file = await self._merge_file(session_id, undo_id, path, steps)
         except NothingToTakeBack as reason:
             return FileUndone(name, "kept", str(reason))
         except CannotTakeBack as reason:
@@ -132,6 +124,17 @@ class Undo:
         except OSError as error:
             return FileUndone(name, "conflict", f"cannot be written ({(error.strerror or 'refused').lower()})")
         return replace(file, path=name)
+
+    async def _merge_file(self, session_id: str, undo_id: str, path: str, steps: Sequence[FileChange]) -> FileUndone:
+        if not _is_inside(path, self._log.workspace):
+            raise CannotTakeBack("now leads outside the workspace")
+        pairs = await self._log.run(lambda: [self._pair(step) for step in steps])
+        if (text := self._editor.read_open_file(Path(path))) is not None:
+            try:
+                return await self._undo_buffer(session_id, undo_id, path, pairs, text.encode("utf-8", "replace"))
+            except NothingToTakeBack:
+                pass  # a command changed the file, and the editor did not follow
+        return await self._log.run(lambda: self._undo_on_disk(session_id, undo_id, path, pairs))
 
     def _pair(self, change: FileChange) -> tuple[_There, _There]:
         return self._content(change.before), self._content(change.after)
