@@ -13,6 +13,7 @@ from rich.text import Text
 
 from caddie.protocol.chat import SessionInfo, SessionListResult, SessionOpenResult, TranscriptItem
 from caddie.protocol.mcp import ServersResult
+from caddie.protocol.models import ModelInfo, ModelsListResult
 from caddie.protocol.tools import ExplainResult, SearchResult, ToolInfo, ToolsListResult
 from caddie.terminal.text import amount, fit, one_line
 from caddie.terminal.turn import Answer
@@ -46,6 +47,7 @@ COMMANDS = (
     Command("search", "QUERY", "what the model would find"),
     Command("explain", "TOOL", "why a tool is as it is"),
     Command("servers", "", "the MCP servers and their status"),
+    Command("model", "[N or NAME]", "the models that may answer, or choose one"),
     Command("sessions", "", "earlier conversations in this folder"),
     Command("resume", "N", "go on with one of them"),
     Command("new", "", "begin a new conversation"),
@@ -152,6 +154,27 @@ def servers(result: ServersResult) -> RenderableType:
         lines.append(line.append(f"   {one_line(server.reason)}" if server.reason else ""))
     lines += [notice("warning", words) for words in result.notices]
     return Group(*lines) if lines else Text("No MCP server is configured (setting mcp.servers, or .mcp.json here).")
+
+
+def models(result: ModelsListResult, width: int) -> RenderableType:
+    lines: list[RenderableType] = [Text(one_line(result.why), style=DIM)]
+    for at, model in enumerate(result.models, 1):
+        is_chosen = model.id == result.model
+        line = Text.assemble((str(at).rjust(3), ACCENT), "  ", (one_line(model.id), "bold" if is_chosen else ""))
+        line.append("  ← in use" if is_chosen else "", ACCENT)
+        line.append("".join(f"   {words}" for words in _about_model(model)), DIM)
+        line.truncate(width, overflow="ellipsis")
+        lines.append(line)
+    if result.problem:
+        lines.append(notice("warning", result.problem))
+    return Group(*lines, Text("/model N or /model NAME chooses one for this conversation", style=DIM))
+
+
+def _about_model(model: ModelInfo) -> Iterable[str]:
+    if model.label and model.label != model.id:
+        yield one_line(model.label)
+    if model.context:
+        yield f"reads {amount(model.context)} tokens"
 
 
 def sessions(result: SessionListResult, width: int) -> RenderableType:

@@ -7,6 +7,7 @@ from caddie.protocol.base import Empty, Message
 from caddie.protocol.chat import CompactResult, Mode, SessionListResult, SessionOpenResult, SessionParams
 from caddie.protocol.mcp import ServersResult
 from caddie.protocol.methods import Method
+from caddie.protocol.models import ModelsListParams, ModelsListResult
 from caddie.protocol.tools import (
     ExplainParams,
     ExplainResult,
@@ -28,6 +29,7 @@ class Errands:
     def __init__(self, desk: Desk, printer: Printer, link: Link) -> None:
         self._desk, self._printer, self._link = desk, printer, link
         self._sessions: list[str] = []
+        self._models: list[str] = []  # as listed last; a number counts in it
 
     async def run(self, name: str, argument: str) -> None:
         if name in _NEEDS and not argument:
@@ -59,6 +61,8 @@ class Errands:
             case "servers":
                 servers = ServersResult.model_validate(await self._ask(methods.MCP_LIST, Empty()))
                 self._printer.show(commands.servers(servers))
+            case "model":
+                await self._model(argument)
             case "sessions":
                 self._printer.show(commands.sessions(await self._list_sessions(), width))
             case "resume":
@@ -72,6 +76,27 @@ class Errands:
                 self._set_mode("plan" if name == "plan" else "agent")
             case _:
                 self._printer.show(commands.unknown(name))
+
+    async def _model(self, argument: str) -> None:
+        if not argument:
+            listed = await self._list_models()
+            self._models = [model.id for model in listed.models]
+            self._printer.show(commands.models(listed, self._printer.pen.width))
+            return
+        is_number = argument.isdigit() and 1 <= int(argument) <= len(self._models)
+        wanted = self._models[int(argument) - 1] if is_number else argument
+        await self._link.set("model", wanted)
+        listed = await self._list_models()
+        self._desk.model = listed.model
+        if listed.model == wanted:
+            self._printer.notice("info", f"From the next message on: {listed.provider}, {listed.model}.")
+        else:
+            words = f"It stays {listed.model}: a nearer setting says so (CADDIE_MODEL in the environment?)."
+            self._printer.notice("warning", words)
+
+    async def _list_models(self) -> ModelsListResult:
+        params = ModelsListParams(session_id=self._desk.session_id)
+        return ModelsListResult.model_validate(await self._ask(methods.MODELS_LIST, params))
 
     async def _compact(self) -> None:
         if not self._desk.session_id:

@@ -27,7 +27,8 @@ class Link:
         on_gone: Callable[[ServerGone], None],
     ) -> None:
         self._command, self._workspace = tuple(command), workspace
-        self._hello = initialize_params(workspace, can_ask=can_ask, settings=settings)
+        self._settings = dict(settings)
+        self._hello = initialize_params(workspace, can_ask=can_ask, settings=self._settings)
         self._on_event, self._on_request, self._on_gone = on_event, on_request, on_gone
         self._client: Client | None = None
         self._starting: asyncio.Task[Client] | None = None
@@ -55,6 +56,17 @@ class Link:
         finally:
             if starting.done() and self._starting is starting:
                 self._starting = None
+
+    async def set(self, key: str, value: object) -> Client:
+        """Change a setting of this conversation, for a server that is started anew too.
+
+        Raises: ServerGone, RpcError, OSError.
+        """
+        self._settings[key] = value
+        self._hello["initializationOptions"]["settings"] = dict(self._settings)
+        client = await self.client()
+        client.notify("workspace/didChangeConfiguration", {"settings": {"caddie": dict(self._settings)}})
+        return client
 
     async def close(self) -> None:
         """The server is gone when this returns."""
