@@ -110,7 +110,7 @@ def thinks(model: str) -> bool:
 def _is_3(model: str) -> bool:
     """It signs its calls and wants them back signed, and sees images inside a function's response."""
     known = version(model)
-    return known is None or known >= (3, 0)
+    return known >= (3, 0) if known else "gemma" not in model
 
 
 def contents(messages: Iterable[Message], keys: Mapping[str, Keys], model: str) -> list[Json]:

@@ -181,11 +181,13 @@ class Remembering:
         self._said: list[list[dict[str, Any]]] = []
         self.bodies: list[dict[str, Any]] = []
         self.refused: list[str] = []
-        self.client = httpx.AsyncClient(transport=httpx.MockTransport(self._answer))
+        # Takes no signature that it made itself, as after a change of its own keys.
+        self.forget = False
+        self.client = httpx.AsyncClient(transport=httpx.MockTransport(self.answer))
 
-    def _answer(self, request: httpx.Request) -> httpx.Response:
+    def answer(self, request: httpx.Request) -> httpx.Response:
         assert request.url.params["alt"] == "sse"
-        assert KEY not in str(request.url)
+        assert "key" not in request.url.params
         body = json.loads(request.content)
         if complaint := self._complaint(body["contents"]):
             self.refused.append(complaint)
@@ -193,7 +195,9 @@ class Remembering:
         check_gemini(body)
         self.bodies.append(body)
         answer = self._answers.pop(0)
-        self._said.append([part for piece in answer for part in piece["candidates"][0]["content"]["parts"]])
+        parts = [part for piece in answer for part in piece["candidates"][0]["content"]["parts"]]
+        if parts:
+            self._said.append(parts)
         return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=sse(*answer))
 
     def _complaint(self, contents: list[dict[str, Any]]) -> str:
@@ -205,7 +209,7 @@ class Remembering:
             if any(part.get("thoughtSignature") not in (None, DUMMY, *self._signatures()) for part in parts):
                 return "Invalid thought signature."
             foreign = len(own) - len(self._said)
-            if place >= foreign:
+            if place >= foreign and not self.forget:
                 said = [part for part in self._said[place - foreign] if not part.get("thought")]
                 if [p for p in parts if _is_marked(p)] != [p for p in said if _is_marked(p)]:
                     return "Corrupted thought signature."
@@ -217,6 +221,8 @@ class Remembering:
         return ""
 
     def _signatures(self) -> list[str]:
+        if self.forget:
+            return []
         return [part["thoughtSignature"] for parts in self._said for part in parts if "thoughtSignature" in part]
 
 
