@@ -1,23 +1,416 @@
-/** Makes the chat panel. */
+/** Makes the chat panel: joins the desk with the server, the pages and the editor. */
 import * as vscode from 'vscode';
-import type { CaddieClient } from '../client';
-import type { ChatPanel } from './api';
+import { linkOf } from '../../webview/src/links';
+import type { ToHost, ToPage } from '../../webview/src/bridge';
+import { type CaddieClient, messageOf } from '../client';
+import {
+  chatDraft,
+  chatEvent,
+  chatTurn,
+  sessionCompact,
+  sessionOpen,
+  sessionUndo,
+  toolsSetState,
+  usageReport,
+  type Attachment,
+  type PermissionAsk,
+  type QuestionAsk,
+  type UndoResult,
+} from '../protocol';
+import { oneLine, tokens } from '../text';
+import type { ChatPanel, ChatState } from './api';
+import * as attachments from './attachments';
+import { ChatDesk, Stopped, type Server } from './desk';
+import { followLink, insertCode, LastEditor, openChange } from './editors';
+import { pickModel } from './models';
+import { Pages } from './pages';
+import { SessionPicker } from './sessions';
+import { Withdrawn } from './waiting';
 
 export type { ChatPanel, ChatState } from './api';
 
-export function registerChat(_context: vscode.ExtensionContext, _client: CaddieClient): ChatPanel {
-  const changed = new vscode.EventEmitter<void>();
+const NEVER_HINTED = 'caddie.neverHinted';
+const CANCELLED = -32800;
+
+export function registerChat(context: vscode.ExtensionContext, client: CaddieClient): ChatPanel {
+  return new Chat(context, client);
+}
+
+class Chat implements ChatPanel {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private readonly desk: ChatDesk;
+  private readonly pages: Pages;
+  private readonly sessions: SessionPicker;
+  private readonly lastEditor = new LastEditor();
+  private readonly storage: vscode.Uri;
+  private readonly parts: vscode.Disposable;
+  private pictures = 0;
+  private isFresh = true;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly client: CaddieClient,
+  ) {
+    this.storage = context.storageUri ?? context.globalStorageUri;
+    this.desk = new ChatDesk(serverOf(client), {
+      post: (message) => (message.type === 'compose' ? this.pages.postOrKeep(message) : this.pages.post(message)),
+      changed: () => this.onChange(),
+      now: () => Date.now(),
+      later: (act, ms) => void setTimeout(act, ms),
+      neverHinted: () => this.neverHinted,
+    });
+    this.pages = new Pages(context.extensionUri, {
+      onMessage: (message, reply) => this.guarded(() => this.hear(message, reply)),
+      onVisibility: () => this.onChange(),
+    });
+    this.sessions = new SessionPicker(client, {
+      currentId: () => this.sessionId,
+      open: (id) => this.guarded(() => this.desk.open(id)),
+      renamed: (id, title) => id === this.sessionId && this.desk.act({ do: 'title', title }),
+      deleted: () => this.desk.newChat(),
+    });
+    this.parts = vscode.Disposable.from(
+      ...[this.pages, this.lastEditor, this.changed],
+      client.onEvent(chatEvent, (params) => this.desk.event(params)),
+      client.onDidChangeState(() => this.onServer()),
+      ...this.commands(),
+    );
+    void attachments.forgetPictures(this.storage);
+    this.onServer();
+  }
+
+  // What the rest of the extension sees
+
+  get isVisible(): boolean {
+    return this.pages.isVisible;
+  }
+
+  get state(): ChatState {
+    const { mode, model, conversation } = this.desk;
+    return { sessionId: conversation.sessionId, mode, model, isBusy: conversation.state !== 'idle' };
+  }
+
+  get pendingCount(): number {
+    return this.desk.waiting.asks.length;
+  }
+
+  askPermission(params: PermissionAsk, token: vscode.CancellationToken) {
+    this.desk.previewed(params);
+    return cancellable(this.desk.waiting.permission(params, (withdraw) => token.onCancellationRequested(withdraw)));
+  }
+
+  askQuestion(params: QuestionAsk, token: vscode.CancellationToken) {
+    return cancellable(this.desk.waiting.question(params, (withdraw) => token.onCancellationRequested(withdraw)));
+  }
+
+  showHints(params: Parameters<ChatPanel['showHints']>[0]): void {
+    this.desk.showHints(params);
+  }
+
+  pickHint(tool: string): void {
+    this.desk.pick(tool);
+  }
+
+  attach(attachment: Attachment): void {
+    this.desk.attach(attachment);
+  }
+
+  async reveal({ preserveFocus = false }: { preserveFocus?: boolean } = {}): Promise<void> {
+    await this.pages.reveal(preserveFocus);
+    if (!preserveFocus) this.pages.postOrKeep({ type: 'do', what: this.pendingCount > 0 ? 'nextAsk' : 'focus' });
+  }
+
+  dispose(): void {
+    this.desk.stop();
+    this.parts.dispose();
+  }
+
+  // What happens
+
+  private get sessionId(): string | undefined {
+    return this.desk.conversation.sessionId;
+  }
+
+  private get neverHinted(): string[] {
+    return this.context.globalState.get<string[]>(NEVER_HINTED, []);
+  }
+
+  private onChange(): void {
+    this.pages.setBadge(this.pendingCount);
+    this.pages.setTitle(this.desk.conversation.title && oneLine(this.desk.conversation.title));
+    this.changed.fire();
+  }
+
+  private onServer(): void {
+    const reason = this.client.problem;
+    this.desk.serverIs({ state: this.client.state, ...(reason ? { reason } : {}) });
+  }
+
+  /** Nothing that goes wrong is silent, and nothing stops the panel. */
+  private guarded(act: () => Promise<void> | void): Promise<void> {
+    return (async () => act())().catch((error: unknown) => {
+      this.desk.act({ do: 'notice', level: 'error', text: messageOf(error) });
+    });
+  }
+
+  private async hear(message: ToHost, reply: (message: ToPage) => void): Promise<void> {
+    const { desk } = this;
+    switch (message.type) {
+      case 'ready':
+        reply(desk.start());
+        return this.takeUp(message.saved?.sessionId);
+      case 'draft':
+        return desk.typed(message.text);
+      case 'send':
+        return desk.send(message.text);
+      case 'stop':
+        return void desk.stop();
+      case 'unqueue':
+        return desk.unqueue(message.id, message.edit);
+      case 'permission':
+        return desk.waiting.answer(message.requestId, { choice: message.choice, feedback: message.feedback });
+      case 'question':
+        return desk.waiting.answer(
+          message.requestId,
+          message.answers ? { answers: message.answers } : { declined: true },
+        );
+      case 'openDiff':
+        return this.openDiff(message.requestId);
+      case 'pick':
+        return desk.pick(message.tool);
+      case 'unpick':
+        return desk.unpick(message.tool);
+      case 'dismissHints':
+        return desk.clearHints();
+      case 'neverHint':
+        return this.neverHint(message.tool);
+      case 'enableAlways':
+        return this.enableAlways(message.tool);
+      case 'command':
+        return this.command(message.name, message.argument);
+      case 'mode':
+        return desk.setMode(message.mode);
+      case 'pickModel':
+        return pickModel(this.client, this.sessionId);
+      case 'insert':
+        return insertCode(this.lastEditor.editor, message.code, message.language);
+      case 'copy':
+        return void (await vscode.env.clipboard.writeText(message.text));
+      case 'link':
+        return linkOf(message.href) && followLink(message.href);
+      case 'files':
+        return reply({ type: 'files', id: message.id, files: await attachments.findFiles(message.query) });
+      case 'attach':
+        return this.attachThat(message.what);
+      case 'attachFiles':
+        return this.attachFiles(message.uris);
+      case 'attachPicture':
+        return this.attachPicture(message.name, message.dataUrl);
+      case 'detach':
+        return desk.detach(message.id);
+      case 'showWhole':
+        return this.showWhole(message.title, message.text);
+      case 'undoTurn':
+        return this.undo(message.turnId);
+      case 'keep':
+        return desk.keepChanges();
+      case 'openChange':
+        return this.openChange(message.path);
+      case 'log':
+        return void (await vscode.commands.executeCommand('caddie.showLog'));
+      case 'restart':
+        return this.client.restart();
+      case 'trouble':
+        return desk.act({ do: 'notice', level: 'warning', text: message.message });
+    }
+  }
+
+  /** A window that was loaded anew goes on with the conversation that its page had. */
+  private async takeUp(sessionId: string | undefined): Promise<void> {
+    const wanted = this.isFresh && this.desk.conversation.items.length === 0 ? sessionId : undefined;
+    this.isFresh = false;
+    if (wanted) await this.desk.open(wanted);
+  }
+
+  private async openDiff(requestId: string): Promise<void> {
+    const found = this.desk.waiting.asks.find(({ ask }) => ask.requestId === requestId);
+    const preview = found?.kind === 'permission' ? found.ask.preview : undefined;
+    if (preview?.kind === 'diff') await vscode.commands.executeCommand('caddie.diff.open', preview);
+  }
+
+  private async openChange(name: string): Promise<void> {
+    const before = this.desk.changes.before(name);
+    await openChange(name, before === undefined ? undefined : await this.keepText(name, before));
+  }
+
+  /** A text that is no file, in the extension's own read-only documents. */
+  private async keepText(name: string, text: string): Promise<vscode.Uri> {
+    return vscode.commands.executeCommand<vscode.Uri>('caddie.text.keep', { name, text });
+  }
+
+  private async showWhole(title: string, text: string): Promise<void> {
+    const uri = await this.keepText(`${title.replace(/[\\/:*?"<>|]+/g, ' ')}.txt`, text);
+    await vscode.window.showTextDocument(uri, { preview: true });
+  }
+
+  private async neverHint(tool: string): Promise<void> {
+    this.desk.forgetHint(tool);
+    await this.context.globalState.update(NEVER_HINTED, [...new Set([...this.neverHinted, tool])]);
+    const undo = vscode.l10n.t('Undo');
+    const choice = await vscode.window.showInformationMessage(
+      vscode.l10n.t('{0} is not hinted any more.', oneLine(tool)),
+      undo,
+    );
+    if (choice === undo) {
+      await this.context.globalState.update(
+        NEVER_HINTED,
+        this.neverHinted.filter((name) => name !== tool),
+      );
+    }
+  }
+
+  private async enableAlways(tool: string): Promise<void> {
+    await this.client.request(toolsSetState, { changes: [{ tool, state: 'enabled' }], scope: 'user' });
+    this.desk.pick(tool);
+    vscode.window.setStatusBarMessage(vscode.l10n.t('{0} is enabled always.', oneLine(tool)), 4000);
+  }
+
+  private async undo(turnId?: string): Promise<void> {
+    const result = await this.desk.undo(turnId);
+    if (!result) throw new Error(vscode.l10n.t('Nothing was done in this conversation yet.'));
+    void this.offerRedo(result);
+  }
+
+  private async offerRedo({ undoId, message }: UndoResult): Promise<void> {
+    if (!undoId) return;
+    const redo = vscode.l10n.t('Undo the undo');
+    if ((await vscode.window.showInformationMessage(oneLine(message), redo)) === redo) {
+      await this.guarded(async () => void (await this.desk.undo(undoId)));
+    }
+  }
+
+  private async attachThat(what: 'pick' | 'selection' | 'problems'): Promise<void> {
+    const { editor } = this.lastEditor;
+    if (what === 'pick') return this.attachFiles(await attachments.chooseFiles());
+    const part =
+      what === 'selection' ? attachments.selectionAttachment(editor) : attachments.problemsAttachment(editor);
+    if (!part) {
+      const words =
+        what === 'selection' ? vscode.l10n.t('Nothing is selected.') : vscode.l10n.t('The open file has no problems.');
+      return void vscode.window.setStatusBarMessage(words, 4000);
+    }
+    this.desk.attach(part, { kind: what });
+  }
+
+  private async attachFiles(uris: readonly string[]): Promise<void> {
+    for (const uri of uris) this.desk.attach(await attachments.fileAttachment(uri));
+  }
+
+  private async attachPicture(name: string, dataUrl: string): Promise<void> {
+    const file = await attachments.keepPicture(this.storage, dataUrl, ++this.pictures);
+    this.desk.attach(
+      { name: name || vscode.l10n.t('picture'), path: file.fsPath },
+      { kind: 'image', preview: dataUrl },
+    );
+  }
+
+  private async command(name: string, argument: string): Promise<void> {
+    switch (name) {
+      case 'new':
+        return this.desk.newChat();
+      case 'sessions':
+        return this.sessions.show();
+      case 'rename':
+        return this.rename(argument);
+      case 'plan':
+      case 'agent':
+        return this.desk.setMode(name);
+      case 'model':
+        return pickModel(this.client, this.sessionId);
+      case 'undo':
+        return this.undo();
+      case 'compact':
+        return this.compact();
+      case 'tools':
+        return void (await vscode.commands.executeCommand('caddie.tools.focus'));
+      case 'problems':
+      case 'selection':
+        return this.attachThat(name);
+    }
+  }
+
+  private async compact(): Promise<void> {
+    const result = await this.desk.compact();
+    if (!result) throw new Error(vscode.l10n.t('There is nothing to shorten now.'));
+    const [before, after] = [tokens(result.tokensBefore), tokens(result.tokensAfter)];
+    const words = vscode.l10n.t('Shortened from about {0} to {1} tokens; the model goes on with its notes.', before, after);
+    this.desk.act({ do: 'notice', level: 'info', text: words });
+  }
+
+  private async rename(title: string): Promise<void> {
+    const { sessionId } = this;
+    if (!sessionId) throw new Error(vscode.l10n.t('This conversation has not begun yet.'));
+    await this.sessions.rename({ sessionId, title: this.desk.conversation.title ?? '' }, title || undefined);
+  }
+
+  private commands(): vscode.Disposable[] {
+    const on = (name: string, act: (...args: never[]) => Promise<unknown> | void) =>
+      vscode.commands.registerCommand(`caddie.chat.${name}`, (...args: never[]) =>
+        this.guarded(async () => void (await act(...args))),
+      );
+    return [
+      on('open', () => this.reveal()),
+      on('new', async () => {
+        this.desk.newChat();
+        await this.reveal();
+      }),
+      on('openInEditor', () => this.pages.openTab(this.desk.conversation.title ?? 'Caddie')),
+      on('stop', () => void this.desk.stop()),
+      on('sessions', () => this.sessions.show()),
+      on('switchMode', () => this.desk.setMode(this.desk.mode === 'plan' ? 'agent' : 'plan')),
+      on('pickModel', () => pickModel(this.client, this.sessionId)),
+      on('undoTurn', () => this.undo()),
+      on('attachSelection', async () => {
+        await this.attachThat('selection');
+        await this.reveal();
+      }),
+      on('attachProblems', async () => {
+        await this.attachThat('problems');
+        await this.reveal();
+      }),
+      on('attachFile', async (uri?: vscode.Uri, all?: vscode.Uri[]) => {
+        const active = this.lastEditor.editor?.document.uri;
+        const chosen = all?.length ? all : [uri ?? active].filter((one) => one !== undefined);
+        await this.attachFiles(chosen.length > 0 ? chosen.map(String) : await attachments.chooseFiles());
+        await this.reveal();
+      }),
+    ];
+  }
+}
+
+function cancellable<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((error: unknown) => {
+    throw error instanceof Withdrawn ? new vscode.CancellationError() : error;
+  });
+}
+
+function serverOf(client: CaddieClient): Server {
   return {
-    isVisible: false,
-    state: { mode: 'agent', model: '', isBusy: false },
-    pendingCount: 0,
-    onDidChange: changed.event,
-    askPermission: () => undefined,
-    askQuestion: () => undefined,
-    showHints: () => undefined,
-    pickHint: () => undefined,
-    attach: () => undefined,
-    reveal: () => Promise.resolve(),
-    dispose: () => changed.dispose(),
+    turn: async (params, signal) => {
+      const source = new vscode.CancellationTokenSource();
+      signal.addEventListener('abort', () => source.cancel());
+      try {
+        return await client.request(chatTurn, params, source.token);
+      } catch (error) {
+        if (signal.aborted || (error as { code?: number }).code === CANCELLED) throw new Stopped();
+        throw error;
+      }
+    },
+    draft: (params) => client.notify(chatDraft, params),
+    open: (sessionId) => client.request(sessionOpen, { sessionId }),
+    undo: (sessionId, turnId) => client.request(sessionUndo, { sessionId, turnId }),
+    compact: (sessionId) => client.request(sessionCompact, { sessionId }),
+    usage: (sessionId) => client.request(usageReport, { sessionId }),
   };
 }

@@ -8,12 +8,16 @@ export interface DiffRequest extends Pick<DiffPreview, 'path' | 'before' | 'afte
   readonly title?: string;
 }
 
-/** `caddie.diff.open`: the chat panel's cards lead here. */
+/** `caddie.diff.open` and `caddie.text.keep`: the chat panel's cards lead here. */
 export function registerDiff(texts: VirtualTexts): vscode.Disposable {
-  return vscode.commands.registerCommand('caddie.diff.open', async (diff: DiffRequest) => {
+  const keep = vscode.commands.registerCommand('caddie.text.keep', (text: { name: string; text: string }) =>
+    texts.keep(text.name, text.text),
+  );
+  const open = vscode.commands.registerCommand('caddie.diff.open', async (diff: DiffRequest) => {
     const name = path.basename(diff.path);
     const [before, after] = [texts.keep(name, diff.before), texts.keep(name, diff.after)];
     const title = diff.title ?? vscode.l10n.t('{0} (proposed)', name);
     await vscode.commands.executeCommand('vscode.diff', before, after, title, { preview: true });
   });
+  return vscode.Disposable.from(keep, open);
 }

@@ -59,7 +59,6 @@ export interface Desk {
   savings?: Savings;
   /** What this server can do beyond the least. */
   can: { undo: boolean; compact: boolean };
-  hintsOn: boolean;
 }
 
 /** What a page keeps for itself over a reload. */

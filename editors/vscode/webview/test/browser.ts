@@ -59,7 +59,9 @@ export class Panel {
       if (name === '') return route.fulfill({ contentType: 'text/html', body: html });
       const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', ttf: 'font/ttf' };
       const kind = types[name.split('.').at(-1) ?? ''];
-      return kind ? route.fulfill({ contentType: kind, body: readFileSync(join(DIST, name)) }) : route.fulfill({ status: 404 });
+      return kind
+        ? route.fulfill({ contentType: kind, body: readFileSync(join(DIST, name)) })
+        : route.fulfill({ status: 404 });
     });
     await panel.tab.addInitScript(
       ({ style, body, saved }) => {

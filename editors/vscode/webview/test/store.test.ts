@@ -65,14 +65,21 @@ test('an error that was explained is not explained again', () => {
 
 test('final words that were not streamed are shown', () => {
   assert.deepEqual(lines(play(start('q'), ...turn([done('endTurn', 'All of it.')]))), ['All of it.']);
-  assert.deepEqual(lines(play(start('q'), ...turn([text('All of it.'), done('endTurn', 'All of it.')]))), ['All of it.']);
+  assert.deepEqual(lines(play(start('q'), ...turn([text('All of it.'), done('endTurn', 'All of it.')]))), [
+    'All of it.',
+  ]);
 });
 
 test('a to-do list changes where it stands, and a new turn has its own', () => {
   const todo = (status: 'pending' | 'completed') => ({ kind: 'todo' as const, items: [{ content: 'x', status }] });
   const c = play(start('q'), ...turn([todo('pending'), text('a'), todo('completed'), done()]));
   assert.deepEqual(lines(c), ['completed', 'a']);
-  assert.deepEqual(lines([start('r'), ...turn([todo('pending')], 't2')].reduce(apply, c)), ['completed', 'a', 'r', 'pending']);
+  assert.deepEqual(lines([start('r'), ...turn([todo('pending')], 't2')].reduce(apply, c)), [
+    'completed',
+    'a',
+    'r',
+    'pending',
+  ]);
 });
 
 test('a stored conversation reads like a live one', () => {

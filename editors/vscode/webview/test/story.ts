@@ -6,7 +6,7 @@ import { apply, newConversation, type Action, type Conversation } from '../src/s
 
 export const DESK: Desk = {
   ...{ server: { state: 'ready' }, mode: 'agent', model: 'claude-opus-5-5', queue: [], asks: [], hints: [], picks: [] },
-  ...{ chips: [], changed: [], can: { undo: true, compact: true }, hintsOn: true },
+  ...{ chips: [], changed: [], can: { undo: true, compact: true } },
 };
 
 export function start(text: string, more: Partial<Extract<Action, { do: 'start' }>> = {}): Action {
@@ -25,18 +25,29 @@ export function text(words: string): ChatEvent['event'] {
   return { kind: 'text', text: words };
 }
 
-export function call(callId: string, status: ToolCallEvent['status'], more: Partial<ToolCallEvent> = {}): ToolCallEvent {
+export function call(
+  callId: string,
+  status: ToolCallEvent['status'],
+  more: Partial<ToolCallEvent> = {},
+): ToolCallEvent {
   return {
     ...{ kind: 'toolCall', callId, tool: 'mcp__git__git_log', label: 'git_log', server: 'git', status },
     ...{ params: { max_count: 10 }, isError: false, elapsedMs: 0, ...more },
   };
 }
 
-export function done(stopReason: 'endTurn' | 'cancelled' | 'error' | 'maxTokens' = 'endTurn', words = ''): ChatEvent['event'] {
+export function done(
+  stopReason: 'endTurn' | 'cancelled' | 'error' | 'maxTokens' = 'endTurn',
+  words = '',
+): ChatEvent['event'] {
   return { kind: 'done', stopReason, text: words };
 }
 
-export function notice(message: string, level: 'info' | 'warning' | 'error' = 'info', discardText = false): ChatEvent['event'] {
+export function notice(
+  message: string,
+  level: 'info' | 'warning' | 'error' = 'info',
+  discardText = false,
+): ChatEvent['event'] {
   return { kind: 'notice', level, message, discardText };
 }
 
@@ -44,7 +55,12 @@ export function play(...actions: Action[]): Conversation {
   return actions.reduce(apply, newConversation());
 }
 
-export function hint(label: string, score: number, description: string, state: HintInfo['state'] = 'deferred'): HintInfo {
+export function hint(
+  label: string,
+  score: number,
+  description: string,
+  state: HintInfo['state'] = 'deferred',
+): HintInfo {
   return { tool: `mcp__acme__${label}`, label, description, score, server: 'acme', state };
 }
 
@@ -111,7 +127,9 @@ export const STORY: Action[] = [
     },
     text('Since `v2.4` (12 November) three invoices are overdue. The big'),
     text('gest is **INV-1042**, € 8,400. I will send a friendly reminder.\n\n```python\ndef overdue(invoices, today):'),
-    text('\n    # late ones only\n    return [i for i in invoices if i.due < today]\n```\n\n| invoice | amount |\n|---|---:|\n| INV-1042 | 8400 |\n'),
+    text(
+      '\n    # late ones only\n    return [i for i in invoices if i.due < today]\n```\n\n| invoice | amount |\n|---|---:|\n| INV-1042 | 8400 |\n',
+    ),
     { kind: 'usage', usage: { inputTokens: 18000, cachedTokens: 14760, outputTokens: 200 } },
     call('c3', 'awaitingPermission', {
       ...{ tool: 'mcp__acme__send_reminder', label: 'send_reminder', server: 'acme', params: REMINDER.params },

@@ -43,7 +43,13 @@ test('only addresses that show something are links', () => {
 });
 
 for (const href of [
-  ...['javascript:alert(1)', 'JaVaScRiPt:alert(1)', ' javascript:alert(1)', 'java\tscript:alert(1)', '\u0001javascript:alert(1)'],
+  ...[
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    ' javascript:alert(1)',
+    'java\tscript:alert(1)',
+    '\u0001javascript:alert(1)',
+  ],
   ...['data:text/html,<script>', 'vbscript:x', 'command:workbench.action.quit', 'vscode://x', 'blob:x', 'about:blank'],
   ...['//evil.example/x', '\\\\evil\\share', 'file://evil/share', 'https://user:pass@evil.example', 'ftp://x/y', ''],
   ...['jav\u200bascript:alert(1)', 'https://a.example/\u202egnp', 'mailto:x@y', '#here'],
@@ -52,7 +58,8 @@ for (const href of [
 }
 
 test('a growing text has the blocks that the whole one has', () => {
-  const whole = '# One\n\ntwo *three*\n\n- a\n- b\n\n```js\nlet x = 1;\n\nlet y;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nend';
+  const whole =
+    '# One\n\ntwo *three*\n\n- a\n- b\n\n```js\nlet x = 1;\n\nlet y;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nend';
   const growing = new GrowingBlocks();
   for (let at = 1; at < whole.length; at += 3) growing.update(whole.slice(0, at));
   const told = (blocks: { tokens: { type: string; content: string }[] }[]) =>

@@ -10,7 +10,11 @@ const DARK = {
   ...{ foreground: '#cccccc', descriptionForeground: '#9d9d9d', errorForeground: '#f85149', focusBorder: '#0078d4' },
   ...{ 'sideBar-background': '#181818', 'editor-background': '#1f1f1f', 'widget-border': '#313131' },
   ...{ 'editorWidget-background': '#202020', 'widget-shadow': '#0000005c', 'textCodeBlock-background': '#2b2b2b' },
-  ...{ 'textLink-foreground': '#4daafc', 'textLink-activeForeground': '#4daafc', 'textPreformat-foreground': '#d0d0d0' },
+  ...{
+    'textLink-foreground': '#4daafc',
+    'textLink-activeForeground': '#4daafc',
+    'textPreformat-foreground': '#d0d0d0',
+  },
   ...{ 'button-background': '#0078d4', 'button-foreground': '#ffffff', 'button-hoverBackground': '#026ec1' },
   ...{ 'button-secondaryBackground': '#313131', 'button-secondaryForeground': '#cccccc' },
   ...{ 'button-secondaryHoverBackground': '#3c3c3c', 'input-background': '#313131', 'input-foreground': '#cccccc' },
@@ -31,7 +35,11 @@ const LIGHT = {
   ...{ foreground: '#3b3b3b', descriptionForeground: '#6a6a6a', errorForeground: '#c72e0f', focusBorder: '#005fb8' },
   ...{ 'sideBar-background': '#f8f8f8', 'editor-background': '#ffffff', 'widget-border': '#e5e5e5' },
   ...{ 'editorWidget-background': '#ffffff', 'widget-shadow': '#00000029', 'textCodeBlock-background': '#f0f0f0' },
-  ...{ 'textLink-foreground': '#005fb8', 'textLink-activeForeground': '#005fb8', 'textPreformat-foreground': '#3b3b3b' },
+  ...{
+    'textLink-foreground': '#005fb8',
+    'textLink-activeForeground': '#005fb8',
+    'textPreformat-foreground': '#3b3b3b',
+  },
   ...{ 'button-background': '#005fb8', 'button-hoverBackground': '#0258a8', 'button-secondaryBackground': '#e5e5e5' },
   ...{ 'button-secondaryForeground': '#3b3b3b', 'button-secondaryHoverBackground': '#cccccc' },
   ...{ 'input-background': '#ffffff', 'input-foreground': '#3b3b3b', 'input-border': '#cecece' },
@@ -66,5 +74,8 @@ const BODY = { dark: 'vscode-dark', light: 'vscode-light', contrast: 'vscode-hig
 
 export function themed(theme: Theme): { style: string; body: string } {
   const tokens = Object.entries(THEMES[theme]).map(([name, value]) => `--vscode-${name}: ${value};`);
-  return { style: `:root { ${tokens.join(' ')} } body { background: var(--vscode-sideBar-background); }`, body: BODY[theme] };
+  return {
+    style: `:root { ${tokens.join(' ')} } body { background: var(--vscode-sideBar-background); }`,
+    body: BODY[theme],
+  };
 }

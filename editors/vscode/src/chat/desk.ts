@@ -1,0 +1,371 @@
+/** What does the chat do, given what the person and the server say? No `vscode` here: the rim is in `index.ts`. */
+import type {
+  Attachment,
+  ChatEvent,
+  CompactResult,
+  DraftParams,
+  HintInfo,
+  PermissionAsk,
+  SessionOpenResult,
+  ShowHints,
+  TurnParams,
+  TurnResult,
+  UndoResult,
+  UsageResult,
+} from '../protocol';
+import type { Chip, Desk, Queued, Savings, ServerState, ToPage } from '../../webview/src/bridge';
+import { apply, merged, newConversation, type Action, type Conversation, type Mode } from '../../webview/src/store';
+import { Changes } from './changes';
+import { Waiting } from './waiting';
+
+/** The server, as far as the chat needs it. Each refuses with an Error that says what is wrong. */
+export interface Server {
+  turn(params: TurnParams, signal: AbortSignal): Promise<TurnResult>;
+  draft(params: DraftParams): void;
+  open(sessionId: string): Promise<SessionOpenResult>;
+  undo(sessionId: string, turnId?: string): Promise<UndoResult>;
+  compact(sessionId: string): Promise<CompactResult>;
+  usage(sessionId?: string): Promise<UsageResult>;
+}
+
+/** A turn that the person stopped. */
+export class Stopped extends Error {}
+
+export interface Rim {
+  post(message: ToPage): void;
+  /** Something changed that the rest of the extension may show. */
+  changed(): void;
+  now(): number;
+  later(act: () => void, ms: number): void;
+  neverHinted(): readonly string[];
+}
+
+interface Outgoing extends Queued {
+  tools: string[];
+  parts: Attachment[];
+}
+
+const FLUSH_MS = 20;
+
+export class ChatDesk {
+  conversation: Conversation = newConversation();
+  server: ServerState = { state: 'starting' };
+  mode: Mode = 'agent';
+  model = '';
+  /** What the page last said that stands in the input. */
+  draft = '';
+  readonly waiting = new Waiting(() => this.tell());
+  readonly changes = new Changes();
+  private queue: Outgoing[] = [];
+  private picks: HintInfo[] = [];
+  private chips: (Chip & { part: Attachment })[] = [];
+  private hints: HintInfo[] = [];
+  private readonly seen = new Map<string, HintInfo>();
+  private savings: Savings | undefined;
+  private running: AbortController | undefined;
+  private outbox: Action[] = [];
+  private isTelling = false;
+  private drafts = 0;
+  private ids = 0;
+
+  constructor(
+    private readonly link: Server,
+    private readonly rim: Rim,
+  ) {}
+
+  get desk(): Desk {
+    return {
+      server: this.server,
+      mode: this.mode,
+      model: this.model,
+      queue: this.queue.map(({ id, text, picks, attachments }) => ({ id, text, picks, attachments })),
+      asks: this.waiting.asks,
+      hints: this.hints,
+      picks: this.picks,
+      chips: this.chips.map(({ part: _, ...chip }) => chip),
+      changed: this.changes.list(),
+      savings: this.savings,
+      can: { undo: true, compact: true },
+    };
+  }
+
+  /** Everything a page needs that was just loaded. What is on its way is in it already. */
+  start(): ToPage {
+    this.flush();
+    const { conversation, desk, draft } = this;
+    return { type: 'start', conversation, desk, draft, now: this.rim.now() };
+  }
+
+  act(action: Action): void {
+    this.conversation = apply(this.conversation, action);
+    if (this.outbox.length === 0) this.rim.later(() => this.flush(), FLUSH_MS);
+    this.outbox.push(action);
+  }
+
+  /** The small things of the panel have changed. */
+  tell(): void {
+    if (!this.isTelling) {
+      this.isTelling = true;
+      queueMicrotask(() => {
+        this.isTelling = false;
+        this.rim.post({ type: 'desk', desk: this.desk });
+      });
+    }
+    this.rim.changed();
+  }
+
+  private flush(): void {
+    if (this.outbox.length === 0) return;
+    const actions = merged(this.outbox);
+    this.outbox = [];
+    this.rim.post({ type: 'actions', actions });
+  }
+
+  // Turns
+
+  send(text: string): void {
+    const outgoing: Outgoing = {
+      ...{
+        id: this.newId(),
+        text,
+        picks: this.picks.map(({ label }) => label),
+        tools: this.picks.map(({ tool }) => tool),
+      },
+      ...{ attachments: this.chips.map(({ name }) => name), parts: this.chips.map(({ part }) => part) },
+    };
+    [this.picks, this.chips, this.draft] = [[], [], ''];
+    this.clearHints();
+    if (this.running) this.queue.push(outgoing);
+    else void this.work(outgoing);
+    this.tell();
+  }
+
+  /** One turn after another until nothing waits. */
+  private async work(first: Outgoing): Promise<void> {
+    for (let next: Outgoing | undefined = first; next; next = this.queue.shift()) {
+      const mine = (this.running = new AbortController());
+      const went = await this.run(next, mine);
+      if (this.running !== mine) return; // another conversation has taken over
+      this.running = undefined;
+      this.tell();
+      if (!went) this.returnQueue();
+    }
+  }
+
+  private async run({ text, picks, tools, attachments, parts }: Outgoing, mine: AbortController): Promise<boolean> {
+    this.act({ do: 'start', text, picks, attachments, at: this.rim.now() });
+    this.tell();
+    const { sessionId } = this.conversation;
+    try {
+      const params = { sessionId, message: text, attachments: parts, pickedTools: tools, mode: this.mode };
+      const result = await this.link.turn(params, mine.signal);
+      if (this.running !== mine) return false;
+      this.act({ do: 'answered', ...pick(result) });
+      this.mode = result.mode;
+      this.model = result.model || this.model;
+      this.changes.turnChanged(result.turnId, result.changedFiles ?? []);
+      void this.refreshSavings();
+      return true;
+    } catch (error) {
+      if (this.running !== mine) return false;
+      const message = error instanceof Stopped ? undefined : messageOf(error);
+      this.act({ do: 'failed', message });
+      return false;
+    } finally {
+      this.rim.changed();
+    }
+  }
+
+  event(params: ChatEvent): void {
+    this.act({ do: 'event', params, at: this.rim.now() });
+    const { event } = params;
+    if (event.kind === 'notice' && event.mode && event.mode !== this.mode && this.conversation.mode === event.mode) {
+      this.mode = event.mode;
+      this.tell();
+    }
+  }
+
+  /** True when there was something to stop. */
+  stop(): boolean {
+    if (!this.running) return false;
+    this.act({ do: 'stopping' });
+    this.running.abort();
+    this.returnQueue();
+    return true;
+  }
+
+  /** Messages that were to follow go back into the input: the person decides anew. */
+  private returnQueue(): void {
+    const texts = this.queue.map(({ text }) => text).filter(Boolean);
+    for (const { parts } of this.queue) for (const part of parts) this.attach(part);
+    this.queue = [];
+    if (texts.length > 0) this.rim.post({ type: 'compose', text: texts.join('\n'), how: 'append', focus: false });
+    this.tell();
+  }
+
+  unqueue(id: string, edit: boolean): void {
+    const found = this.queue.find((one) => one.id === id);
+    this.queue = this.queue.filter((one) => one !== found);
+    if (found && edit) {
+      for (const part of found.parts) this.attach(part);
+      this.rim.post({ type: 'compose', text: found.text, how: 'append', focus: true });
+    }
+    this.tell();
+  }
+
+  // Conversations
+
+  /** Leaves the conversation; its turn is stopped. */
+  newChat(): void {
+    this.leave();
+    this.act({ do: 'new' });
+    void this.refreshSavings();
+    this.tell();
+  }
+
+  async open(sessionId: string): Promise<void> {
+    const opened = await this.link.open(sessionId);
+    this.leave();
+    this.act({ do: 'opened', opened });
+    this.mode = opened.session.mode;
+    void this.refreshSavings();
+    this.tell();
+  }
+
+  private leave(): void {
+    this.running?.abort();
+    this.running = undefined;
+    this.queue = [];
+    this.waiting.withdrawAll();
+    this.changes.keep();
+    this.clearHints();
+  }
+
+  setMode(mode: Mode): void {
+    this.mode = mode;
+    this.tell();
+  }
+
+  async undo(turnId?: string): Promise<UndoResult | undefined> {
+    const { sessionId } = this.conversation;
+    if (!sessionId) return undefined;
+    const result = await this.link.undo(sessionId, turnId);
+    const hasConflict = result.files.some(({ outcome }) => outcome === 'conflict');
+    this.act({ do: 'notice', level: hasConflict ? 'warning' : 'info', text: result.message });
+    if (!hasConflict) this.changes.undone(result.turnId);
+    this.tell();
+    return result;
+  }
+
+  /** Undefined when there is nothing to shorten. */
+  async compact(): Promise<CompactResult | undefined> {
+    const { sessionId } = this.conversation;
+    if (!sessionId || this.running) return undefined;
+    const result = await this.link.compact(sessionId);
+    void this.refreshSavings();
+    return result;
+  }
+
+  keepChanges(): void {
+    this.changes.keep();
+    this.tell();
+  }
+
+  async refreshSavings(): Promise<void> {
+    if (this.server.state !== 'ready') return;
+    const { sessionId } = this.conversation;
+    try {
+      const { total } = await this.link.usage(sessionId);
+      if (sessionId === this.conversation.sessionId) this.savings = { saved: total.saved, total: total.tokens };
+    } catch {
+      this.savings = undefined; // a number at the rim: without it everything works
+    }
+    this.tell();
+  }
+
+  serverIs(server: ServerState): void {
+    const wasReady = this.server.state === 'ready';
+    this.server = server;
+    if (server.state === 'ready' && !wasReady) void this.refreshSavings();
+    if (server.state !== 'ready') this.waiting.withdrawAll();
+    this.tell();
+  }
+
+  previewed(ask: PermissionAsk): void {
+    if (ask.preview?.kind === 'diff') this.changes.previewed(ask.preview);
+  }
+
+  // What goes with the next message
+
+  typed(text: string): void {
+    this.draft = text;
+    this.drafts += 1;
+    if (!text.trim() || text.startsWith('/')) return this.clearHints();
+    const { sessionId } = this.conversation;
+    this.link.draft({ draftId: this.draftId, text: text.slice(0, 100_000), sessionId });
+  }
+
+  /** Only those for what is being typed: a turn's own hints are the model's business and would come between. */
+  showHints(params: ShowHints): void {
+    for (const hint of params.hints) this.seen.set(hint.tool, hint);
+    if (params.source !== 'draft' || params.draftId !== this.draftId || !this.draft.trim()) return;
+    const left = new Set([...this.rim.neverHinted(), ...this.picks.map(({ tool }) => tool)]);
+    this.hints = params.hints.filter(({ tool }) => !left.has(tool));
+    this.tell();
+  }
+
+  clearHints(): void {
+    this.drafts += 1;
+    if (this.hints.length === 0) return;
+    this.hints = [];
+    this.tell();
+  }
+
+  forgetHint(tool: string): void {
+    this.hints = this.hints.filter((hint) => hint.tool !== tool);
+    this.tell();
+  }
+
+  pick(tool: string): void {
+    const unknown: HintInfo = { tool, label: tool, description: '', score: 0, state: 'deferred' };
+    if (!this.picks.some((hint) => hint.tool === tool)) this.picks = [...this.picks, this.seen.get(tool) ?? unknown];
+    this.clearHints();
+    this.tell();
+  }
+
+  unpick(tool: string): void {
+    this.picks = this.picks.filter((hint) => hint.tool !== tool);
+    this.tell();
+  }
+
+  attach(part: Attachment, chip: Partial<Chip> = {}): void {
+    const isThere = this.chips.some(
+      (one) => one.part.name === part.name && one.part.path === part.path && one.part.text === part.text,
+    );
+    if (isThere) return;
+    const kind = part.path ? (/\.(png|jpe?g|gif|webp)$/i.test(part.path) ? 'image' : 'file') : 'text';
+    this.chips = [...this.chips, { id: this.newId(), kind, name: part.name, ...chip, part }];
+    this.tell();
+  }
+
+  detach(id: string): void {
+    this.chips = this.chips.filter((chip) => chip.id !== id);
+    this.tell();
+  }
+
+  private get draftId(): string {
+    return `panel-${this.drafts}`;
+  }
+
+  private newId(): string {
+    return `${++this.ids}`;
+  }
+}
+
+function pick({ sessionId, usage, mode, model }: TurnResult) {
+  return { sessionId, usage, mode, model };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
