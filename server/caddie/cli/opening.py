@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import sys
@@ -12,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from caddie.cli.logs import write_logs
 from caddie.engine.door import Door, QuietDoor
 from caddie.engine.engine import Engine
 from caddie.errors import CaddieError
@@ -42,7 +42,7 @@ async def opened(
 
 def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Run a command's coroutine; SIGTERM ends it as Ctrl-C does, and our own errors become one line."""
-    logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
+    write_logs("ERROR", os.environ)
     try:
         return asyncio.run(_until_signal(work()))
     except CaddieError as error:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import gc
-import logging
-import sys
+import os
 from typing import TYPE_CHECKING
 
+from caddie.cli.logs import write_logs
 from caddie.rpc.loop import run, serve_stdio, serve_tcp
 
 if TYPE_CHECKING:
@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 def serve(args: argparse.Namespace) -> int:
     gc.disable()  # the imports make a hundred thousand objects that stay; going through them again and again costs
-    logging.basicConfig(
-        stream=sys.stderr, level=args.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    for name in ("pygls", "httpx", "httpcore", "mcp"):  # they log whole messages
-        logging.getLogger(name).setLevel(logging.WARNING)
+    write_logs(args.log_level, os.environ, "%(asctime)s %(levelname)s %(name)s: %(message)s")
     if args.tcp is not None:
         return run(serve_tcp(_make_server, args.tcp))
     return run(serve_stdio(_make_server))

@@ -78,6 +78,10 @@ class Service:
         return _KEY_SHAPE.sub("[key]", text)
 
 
+def looks_like_key(text: str) -> bool:
+    return bool(_KEY_SHAPE.match(text))
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """An error as the API told it. `marks` holds every short string of the body: types, codes, quota ids."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from caddie.chat.provider import Provider
 from caddie.errors import ProviderAuth
+from caddie.providers.faults import looks_like_key
 from caddie.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ PROVIDERS: Mapping[str, Row] = {
         "caddie.providers.openai_chat:OpenAIChat", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.5"
     ),
 }
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OFFLINE = "caddie.providers.offline:Offline"
 
 
@@ -55,6 +58,11 @@ def build_provider(settings: Settings, environ: Mapping[str, str], client: httpx
         return cast(Provider, _load(_OFFLINE)())
     row = PROVIDERS[settings.provider]
     key_name = settings.api_key_env or row.key_name
+    if not is_variable_name(key_name):
+        raise ProviderAuth(
+            "caddie.apiKeyEnv holds something that is not the name of an environment variable, perhaps the key itself: "
+            f"put the key into a variable such as {row.key_name} and name that variable."
+        )
     key = environ.get(key_name, "").strip()
     if not key and not _works_without_key(settings):
         raise ProviderAuth(
@@ -77,6 +85,10 @@ def build_provider(settings: Settings, environ: Mapping[str, str], client: httpx
             **extra,
         ),
     )
+
+
+def is_variable_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text)) and not looks_like_key(text)
 
 
 def _works_without_key(settings: Settings) -> bool:

@@ -53,7 +53,9 @@ def _flat(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def _without_secrets(key: str, value: Any) -> Any:
-    """Only what the person wrote about MCP servers may hold secrets; all other settings never do."""
+    """What the person wrote about MCP servers may hold secrets, and a key may stand where its variable's name should."""
+    if key == "apiKeyEnv" and value and not value.isidentifier():
+        return HIDDEN
     if not key.startswith("mcp.servers.") or not value:
         return value
     parts = key.split(".")
