@@ -130,6 +130,7 @@ class FakeResponses:
         self._answers = list(answers)
         self._searches = searches
         self._numbers = itertools.count(1)
+        self._forgot = False
         self._said: dict[str, tuple[list[Item], int]] = {}
         self.bodies: list[dict[str, Any]] = []
         self.refused: list[Refusal] = []
@@ -143,11 +144,19 @@ class FakeResponses:
             self.refused.append(refused)
             return httpx.Response(400, json=refused.json())
         self.bodies.append(body)
+        self._forgot = False
         items = [self._numbered(item) for item in self._answers.pop(0)]
         self._check_calls(items, body)
         for place, item in enumerate(items):
             self._said[item["id"]] = (items, place)
-        return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=stream(*items))
+        cut = "max_output_tokens" if any(item.get("status") == "incomplete" for item in items) else ""
+        content = stream(*items, incomplete=cut)
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=content)
+
+    def forget(self) -> None:
+        """As when the key is now one of another organisation: no reasoning can be decrypted any more."""
+        self._said.clear()
+        self._forgot = True
 
     def _numbered(self, item: Item) -> Item:
         """No id is given twice."""
@@ -170,7 +179,7 @@ class FakeResponses:
                     return Refusal(text, "input", "invalid_encrypted_content")
                 continue
             items, place = known
-            if item != items[place]:
+            if item != items[place] and items[place].get("status") != "incomplete":
                 return Refusal(f"Item '{item['id']}' was changed.", "input")
             missing = [before for before in items[:place] if before["id"] not in present]
             thought = next((before for before in missing if before["type"] == "reasoning"), None)
@@ -184,7 +193,7 @@ class FakeResponses:
     def _moved(self, body: Mapping[str, Any]) -> Refusal | None:
         """What was sent before in this conversation is sent again, byte for byte: else its cache is lost."""
         for before in self.bodies[-1:]:
-            if any(before.get(key) != body.get(key) for key in ("prompt_cache_key", "model")):
+            if self._forgot or any(before.get(key) != body.get(key) for key in ("prompt_cache_key", "model")):
                 continue
             for key in ("tools", "instructions"):
                 if json.dumps(before.get(key)) != json.dumps(body.get(key)):

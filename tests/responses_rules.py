@@ -18,6 +18,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _SAFE_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PATTERN = "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
 _OUTPUTS = {"function_call": "function_call_output", "tool_search_call": "tool_search_output"}
+_WORDS = {"function_call_output": "function call", "tool_search_output": "tool search call"}
 _AFTER_REASONING = ("reasoning", "message", "function_call", "tool_search_call")
 _NOT_AT_ROOT = ("oneOf", "anyOf", "allOf", "enum", "not")
 
@@ -42,7 +43,8 @@ def check_openai_responses(body: Mapping[str, Any]) -> None:
     assert refused is None, refused
     assert body["stream"] is True
     assert body["store"] is False
-    assert not {"temperature", "top_p", "tool_choice", "previous_response_id", "parallel_tool_calls"} & set(body)
+    unwanted = {"temperature", "top_p", "tool_choice", "previous_response_id", "parallel_tool_calls"} & set(body)
+    assert not unwanted, f"some models refuse {unwanted}"
     for tool in _functions(body):
         assert tool["strict"] is False, "left out, the API may rewrite the schema"
         assert _SAFE_NAME.fullmatch(tool["name"])
@@ -121,8 +123,7 @@ def _bad_items(items: list[dict[str, Any]], searches: bool) -> Iterator[Refusal]
             waiting[item["call_id"]] = _OUTPUTS[kind]
         elif kind in _OUTPUTS.values():
             if waiting.pop(item["call_id"], None) != kind:
-                called = kind.removesuffix("_output").replace("_", " ")
-                yield Refusal(f"No tool call found for {called} output with call_id {item['call_id']}.", at)
+                yield Refusal(f"No tool call found for {_WORDS[kind]} output with call_id {item['call_id']}.", at)
             if kind == "tool_search_output":
                 yield from _bad_tools(item["tools"], f"{at}.tools", searches)
         elif kind == "additional_tools":
@@ -136,8 +137,7 @@ def _bad_items(items: list[dict[str, Any]], searches: bool) -> Iterator[Refusal]
 
 def _unanswered(waiting: Mapping[str, str]) -> Iterator[Refusal]:
     for call_id, output in waiting.items():
-        called = output.removesuffix("_output").replace("_", " ")
-        yield Refusal(f"No tool output found for {called} {call_id}.", "input")
+        yield Refusal(f"No tool output found for {_WORDS[output]} {call_id}.", "input")
 
 
 def _bad_reasoning(item: Mapping[str, Any], following: Mapping[str, Any]) -> Iterator[Refusal]:

@@ -302,3 +302,34 @@ async def test_reasoning_of_every_step_goes_back_before_its_call(workspace: Path
         "message",
         "user",
     ]
+
+
+async def test_reasoning_that_is_not_taken_back_is_dropped_once_and_the_conversation_goes_on(workspace: Path) -> None:
+    api = FakeResponses(
+        [reasoning(), call("Glob", pattern="*.nothing")],
+        [reasoning(), message("Done.")],
+        [reasoning(), message("Still here.")],
+        [message("And on.")],
+    )
+    async with desk(workspace, provider=responses(api.client), settings=ALLOW) as one:
+        session, _ = await one.turn("look")
+        api.forget()
+        _, said = await one.turn("again", session)
+        await one.turn("and on", session)
+    assert said == "Still here."
+    assert len(api.refused) == 1
+    kinds = [item.get("type", item.get("role")) for item in api.bodies[-1]["input"]]
+    assert kinds == [
+        "user", "function_call", "function_call_output", "assistant", "user", "reasoning", "message", "user",
+    ]  # fmt: skip
+
+
+async def test_a_call_cut_by_the_token_limit_is_answered_and_not_run(workspace: Path) -> None:
+    cut = {**call("Write", file_path=str(workspace / "half.txt"), content="half"), "status": "incomplete"}
+    api = FakeResponses([reasoning(), cut], [message("Too long.")])
+    async with desk(workspace, provider=responses(api.client), settings=ALLOW) as one:
+        _, said = await one.turn("write it")
+    assert said == "Too long."
+    assert not api.refused
+    assert not (workspace / "half.txt").exists()
+    assert api.bodies[1]["input"][-1]["output"].startswith("Error: ")
