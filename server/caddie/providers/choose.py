@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import httpx
 
 _BY_KEY: tuple[ProviderName, ...] = ("anthropic", "openai", "gemini", "xai")
-_PROBE_SECONDS = 0.3
+# A closed port refuses at once; a machine that runs a model may take its time to answer.
+_PROBE_SECONDS = 1.0
 _ASK_SECONDS = 3.0
 # Listed beside chat models, but they cannot chat.
 _NOT_FOR_CHAT = ("embed", "rerank", "whisper")

@@ -53,7 +53,7 @@ def _flat(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def _without_secrets(key: str, value: Any) -> Any:
-    """What the person wrote about MCP servers may hold secrets, and a key may stand where its variable's name should."""
+    """What the person wrote about MCP servers may hold secrets; a key may stand where its variable's name should."""
     if key == "apiKeyEnv" and value and not value.isidentifier():
         return HIDDEN
     if not key.startswith("mcp.servers.") or not value:
