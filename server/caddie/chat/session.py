@@ -138,8 +138,15 @@ class Session:
     compacted: Compacted | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     turns: int = 0
+    parent: str = ""
+    """The session whose model started this one as a helper."""
     is_running: bool = False
     foreign: int = 0  # so many messages at the beginning were written for other models
+
+    @property
+    def scope(self) -> str:
+        """The session whose states and grants hold."""
+        return self.parent or self.id
 
     def apply(self, record: Record) -> None:
         """The one place where a record changes a session, live and on replay."""

@@ -187,7 +187,7 @@ class Turn:
         self._say(Message("user", (*self._opening(is_first=True), *self._own_words())))
 
     def _own_words(self) -> Iterable[Part]:
-        specs = [spec for name in self._turn.picked if (spec := self._toolbox.spec(name, self._session.id))]
+        specs = [spec for name in self._turn.picked if (spec := self._toolbox.spec(name, self._session.scope))]
         if specs:
             yield Text(prompt.picked(specs))
             yield _added(specs)
@@ -220,7 +220,7 @@ class Turn:
         enabled = [
             spec
             for name in now.enabled
-            if name not in before.enabled and (spec := self._toolbox.spec(name, self._session.id))
+            if name not in before.enabled and (spec := self._toolbox.spec(name, self._session.scope))
         ]
         if enabled:
             yield Text(prompt.enabled_tools(spec.name for spec in enabled))

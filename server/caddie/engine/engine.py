@@ -17,6 +17,7 @@ from caddie.chat.provider import Chosen
 from caddie.chat.session import Session
 from caddie.chat.turn import Outcome, Turn, TurnInput
 from caddie.engine.admin import ToolAdmin
+from caddie.engine.agents import Helpers
 from caddie.engine.changes import ChangeLog
 from caddie.engine.configuration import Configuration
 from caddie.engine.deferral import Deferrals
@@ -386,6 +387,7 @@ class Engine:
             spill=self.results.spill,
             resources=self.mcp,
             inspector=ContextInspector(self),
+            agents=Helpers(self),
         )
 
     async def usage(self, session_id: str = "") -> Usage:

@@ -14,7 +14,7 @@ from caddie.chat.session import Prefix, Session, Told
 from caddie.engine.configuration import Configuration
 from caddie.tools.call import Call
 from caddie.tools.catalogue import Catalogue
-from caddie.tools.core_tools import BRIDGE, EXECUTE_TOOL
+from caddie.tools.core_tools import AGENT, BRIDGE, EXECUTE_TOOL
 from caddie.tools.exact import resolve
 from caddie.tools.states import Decision, decide_states
 from caddie.tools.tool import State, ToolSpec
@@ -51,11 +51,13 @@ class SessionTools:
 
     def prefix(self, session: Session, chosen: Chosen) -> Prefix:
         self._in_step()
-        states = self.states(session.id)
+        states = self.states(session.scope)
         enabled = [spec for spec in self._catalogue.specs if states[spec.name].state == "enabled"]
+        if session.parent:
+            enabled = [spec for spec in enabled if spec.name != AGENT]
         # Servers list their tools in any order; the same tools give the same bytes, so one session warms the next.
         whole = map(definition, sorted(enabled, key=lambda spec: (spec.server != "", spec.server and spec.name)))
-        deferred = sorted(self._deferred(session.id), key=lambda spec: spec.name)
+        deferred = sorted(self._deferred(session.scope), key=lambda spec: spec.name)
         stubs = map(stub, deferred) if chosen.deferral == "stub" else ()
         loadable = map(definition, deferred) if chosen.deferral == "native" else ()
         tools, refused = self._split([*whole, *stubs], chosen.speaker)
@@ -94,13 +96,13 @@ class SessionTools:
         sent = {tool.name for tool in prefix.tools} - set(prefix.deferred) if prefix else set()
         left_out = set(prefix.left_out) if prefix else set()
         known = sent | set(session.told.deferred) | set(session.told.enabled)
-        may_be_called = self.named("enabled", session.id)
+        may_be_called = self.named("enabled", session.scope)
         enabled = tuple(name for name in may_be_called if name not in sent | left_out and name not in BRIDGE)
         disabled = tuple(
-            name for name in self.named("disabled", session.id)
+            name for name in self.named("disabled", session.scope)
             if name not in BRIDGE and (name in known or name in session.told.disabled)
         )  # fmt: skip
-        deferred = {*self.named("deferred", session.id), *(name for name in may_be_called if name in left_out)}
+        deferred = {*self.named("deferred", session.scope), *(name for name in may_be_called if name in left_out)}
         return Told(tuple(sorted(deferred)), enabled, disabled, session.state.mode)
 
     def spec(self, name: str, session_id: str) -> ToolSpec | None:

@@ -146,11 +146,19 @@ class Inspector(Protocol):
     async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> str: ...
 
 
+class Agents(Protocol):
+    """Starts helpers of the model: conversations of their own, with the same tools, rules and person."""
+
+    async def run(self, task: str, context: ToolContext) -> str:
+        """The helper's final words. Raises: ToolFailure, CancelledError."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """`progress` shows a short text (or streamed output) beside the running call; it may be called often.
     `spill` stores a text that is too long for the conversation and returns where. `changes` is told what happens to
-    files."""
+    files. `agents` is None within a helper, which starts no others."""
 
     workspace: Path
     settings: Settings
@@ -162,3 +170,4 @@ class ToolContext:
     resources: Resources
     inspector: Inspector
     changes: Changes = field(default_factory=NoChanges)
+    agents: Agents | None = None

@@ -6,11 +6,12 @@ from caddie.settings import Profile
 
 TOOL_SEARCH = "ToolSearch"
 EXECUTE_TOOL = "ExecuteTool"
+AGENT = "Agent"
 BRIDGE = frozenset({TOOL_SEARCH, EXECUTE_TOOL})
 
 STANDARD = frozenset({
     "Bash", "Read", "Edit", "Write", "Glob", "Grep",
-    "Agent", "AskUserQuestion", "SendMessage", "ListPeers", "TeamCreate", "TeamDelete",
+    AGENT, "AskUserQuestion", "SendMessage", "ListPeers", "TeamCreate", "TeamDelete",
     "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "TodoWrite",
     "EnterPlanMode", "ExitPlanMode", "VerifyPlanExecution",
     "WebFetch", "WebSearch", "NotebookEdit", "LSP", "Skill", "Sleep", "Monitor",
@@ -18,7 +19,7 @@ STANDARD = frozenset({
 })  # fmt: skip
 
 LEAN = frozenset({
-    "Bash", "Read", "Edit", "Write", "Glob", "Grep", "Agent", "AskUserQuestion", TOOL_SEARCH, EXECUTE_TOOL,
+    "Bash", "Read", "Edit", "Write", "Glob", "Grep", AGENT, "AskUserQuestion", TOOL_SEARCH, EXECUTE_TOOL,
 })  # fmt: skip
 
 

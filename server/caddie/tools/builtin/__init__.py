@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caddie.tools.builtin import (
+    agent,
     ask_user_question,
     bash,
     config,
@@ -29,6 +30,7 @@ BUILTIN: tuple[Tool, ...] = (
     write.TOOL,
     glob.TOOL,
     grep.TOOL,
+    agent.TOOL,
     ask_user_question.TOOL,
     todo_write.TOOL,
     web_fetch.TOOL,

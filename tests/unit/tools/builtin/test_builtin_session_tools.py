@@ -22,7 +22,7 @@ from caddie.tools.tool import TextPreview
 
 def test_every_tool_tells_a_model_and_a_search_what_it_is():
     assert " ".join(tool.name for tool in BUILTIN) == (
-        "Bash Read Edit Write Glob Grep AskUserQuestion TodoWrite WebFetch Sleep EnterPlanMode ExitPlanMode "
+        "Bash Read Edit Write Glob Grep Agent AskUserQuestion TodoWrite WebFetch Sleep EnterPlanMode ExitPlanMode "
         "Config ListMcpResources ReadMcpResource CtxInspect"
     )
     for tool in BUILTIN:
