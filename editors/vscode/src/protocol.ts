@@ -473,6 +473,8 @@ export interface CommandPreview {
   kind: "command";
   command: string;
   cwd: string;
+  /** How it would run: in a sandbox with which bounds, or without one. */
+  note?: string;
 }
 
 export interface TextPreview {

@@ -14,6 +14,7 @@ from caddie.cli.opening import opened, put, run
 from caddie.engine.engine import Engine
 from caddie.errors import CaddieError
 from caddie.tools.builtin.ripgrep import find_ripgrep
+from caddie.tools.builtin.sandbox import find_sandbox
 
 GOOD, BAD, NOTE = "✓", "✗", "·"
 
@@ -24,7 +25,7 @@ def doctor(args: argparse.Namespace) -> int:
 
 async def _doctor(args: argparse.Namespace) -> int:
     async with opened(args.workspace, trust=args.trust, wait=args.wait) as engine:
-        rows = [*_machine(), *_settings(engine), *[row async for row in _provider(engine)], *_servers(engine)]
+        rows = [*_machine(), await _sandbox(), *_settings(engine), *[row async for row in _provider(engine)], *_servers(engine)]
     for mark, text in rows:
         put(f"{mark} {text}")
     return 1 if any(mark == BAD for mark, _ in rows) else 0
@@ -39,6 +40,13 @@ def _machine() -> Iterator[tuple[str, str]]:
         yield BAD, error.message
     if sys.platform == "win32":
         yield NOTE, "Windows is not tested yet"
+
+
+async def _sandbox() -> tuple[str, str]:
+    sandbox = await find_sandbox()
+    if sandbox.why_not:
+        return NOTE, f"no sandbox for commands: {sandbox.why_not} (see the setting sandbox.mode)"
+    return GOOD, f"sandbox for commands: {sandbox.program} (used in permission mode auto; see sandbox.mode)"
 
 
 def _settings(engine: Engine) -> Iterator[tuple[str, str]]:

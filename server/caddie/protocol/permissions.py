@@ -21,6 +21,7 @@ class CommandPreview(Message):
     kind: Literal["command"] = "command"
     command: str
     cwd: str
+    note: str | None = Field(None, description="How it would run: in a sandbox with which bounds, or without one.")
 
 
 class TextPreview(Message):

@@ -277,8 +277,8 @@ def preview(item: Preview) -> permissions.Preview:
     match item:
         case DiffPreview(path, before, after):
             return permissions.DiffPreview(path=path, before=before, after=after, unified=unified(path, before, after))
-        case CommandPreview(command, cwd):
-            return permissions.CommandPreview(command=command, cwd=cwd)
+        case CommandPreview(command, cwd, note):
+            return permissions.CommandPreview(command=command, cwd=cwd, note=note or None)
         case TextPreview(text):
             return permissions.TextPreview(text=text)
 

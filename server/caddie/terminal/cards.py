@@ -71,10 +71,11 @@ def permission_lines(ask: PermissionAsk, width: int, *, full: bool) -> list[Text
     match ask.preview:
         case DiffPreview(path=path, unified=unified):
             lines += [Text(fit(_flat(path), width), style="bold"), *_diff(unified, width, full)]
-        case CommandPreview(command=command, cwd=cwd):
+        case CommandPreview(command=command, cwd=cwd, note=note):
             words = [Text.assemble((sign, DIM), line) for sign, line in _signed(command)]
             lines += words if full else _cut(words, _FOLDED)
             lines += [Text(fit(f"in {_flat(cwd)}", width), style=DIM)]
+            lines += [Text(fit(_flat(note), width), style=DIM)] if note else []
         case TextPreview(text=text):
             words = [Text(line) for line in reveal(text).split("\n")]
             lines += words if full else _cut(words, _FOLDED)

@@ -90,8 +90,11 @@ class DiffPreview:
 
 @dataclass(frozen=True, slots=True)
 class CommandPreview:
+    """`note` says how it would run: in a sandbox, or not."""
+
     command: str
     cwd: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

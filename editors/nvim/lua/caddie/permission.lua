@@ -96,6 +96,9 @@ function preview.command(p, cap)
     return line({ '$ ', 'CaddieDim' }, { l })
   end)
   table.insert(rows, line({ 'in ' .. text.one_line(vim.fn.fnamemodify(p.cwd, ':~')), 'CaddieDim' }))
+  if p.note then
+    table.insert(rows, line({ text.one_line(p.note), 'CaddieDim' }))
+  end
   return rows
 end
 

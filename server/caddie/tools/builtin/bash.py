@@ -7,18 +7,22 @@ import os
 import shutil
 import signal
 import time
+from collections import deque
 
 from pydantic import Field
 
 from caddie.errors import ToolFailure
 from caddie.tools.builtin.output import Capture, clipped
 from caddie.tools.builtin.process import Ending, environment, run
+from caddie.tools.builtin.sandbox import Sandbox, bounds, find_sandbox, inside_environment, is_wanted, wrapped
 from caddie.tools.context import ToolContext
 from caddie.tools.tool import CommandPreview, Preview, TextContent, ToolArgs, ToolResult, builtin
 
 UPDATE_SECONDS = 0.05
 SHOWN_LINES = 20
 SHOWN_BYTES = 4_000
+
+_told: deque[str] = deque(maxlen=1_000)  # sessions that know that there is no sandbox
 
 
 class BashArgs(ToolArgs):
@@ -30,26 +34,48 @@ class BashArgs(ToolArgs):
 
 
 async def preview_bash(args: BashArgs, context: ToolContext) -> Preview:
-    return CommandPreview(args.command, str(context.workspace))
+    if not is_wanted(context.settings):
+        note = "Runs without a sandbox."
+    elif why_not := (await find_sandbox()).why_not:
+        note = f"Runs without a sandbox: {why_not}."
+    else:
+        note = f"Runs in a sandbox: {bounds(context.settings)}."
+    return CommandPreview(args.command, str(context.workspace), note)
 
 
 async def bash(args: BashArgs, context: ToolContext) -> ToolResult:
     if not args.command.strip():
         raise ToolFailure("Expected a command, got an empty text.")
+    argv, env = [_shell(), "-c", args.command], environment(os.environ)
+    sandbox = await find_sandbox() if is_wanted(context.settings) else None
+    if sandbox is not None and not sandbox.why_not:
+        argv = await asyncio.to_thread(wrapped, sandbox.program, argv, context.workspace, context.settings)
+        env = inside_environment(env)
+    elif sandbox is not None and context.settings.sandbox.mode == "always":
+        raise ToolFailure(
+            f"Nothing was run: sandbox.mode is `always`, and {sandbox.why_not}. "
+            "The person can install bubblewrap or change the setting."
+        )
     capture = Capture()
     progress = Progress(capture, context)
     try:
-        ending = await run(
-            [_shell(), "-c", args.command],
-            cwd=context.workspace,
-            env=environment(os.environ),
-            timeout=args.timeout_seconds,
-            on_output=progress.feed,
-        )
+        ending = await run(argv, cwd=context.workspace, env=env, timeout=args.timeout_seconds, on_output=progress.feed)
     finally:
         progress.finish()
     output = await clipped(capture.text.rstrip("\n"), context, total_bytes=capture.total)
-    return _result(output, ending, args.timeout_seconds)
+    return _result(output, ending, args.timeout_seconds, _about(sandbox, ending, context))
+
+
+def _about(sandbox: Sandbox | None, ending: Ending, context: ToolContext) -> str:
+    """What there is to say of the sandbox: its bounds when a command failed, once a session that there is none."""
+    if sandbox is None or (not sandbox.why_not and ending.exit_code == 0):
+        return ""
+    if not sandbox.why_not:
+        return f"(It ran in a sandbox: {bounds(context.settings)}.)"
+    if context.session.session_id in _told:
+        return ""
+    _told.append(context.session.session_id)
+    return f"(Commands run without a sandbox here: {sandbox.why_not}.)"
 
 
 def _shell() -> str:
@@ -59,10 +85,11 @@ def _shell() -> str:
     return shell
 
 
-def _result(output: str, ending: Ending, timeout: float) -> ToolResult:
+def _result(output: str, ending: Ending, timeout: float, about: str) -> ToolResult:
     verdict = _verdict(ending, timeout)
-    text = "\n\n".join(part for part in (output, verdict) if part)
-    return ToolResult((TextContent(text or "(The command succeeded and printed nothing.)"),), is_error=bool(verdict))
+    silence = "" if output or verdict else "(The command succeeded and printed nothing.)"
+    text = "\n\n".join(part for part in (output, verdict, silence, about) if part)
+    return ToolResult((TextContent(text),), is_error=bool(verdict))
 
 
 def _verdict(ending: Ending, timeout: float) -> str:

@@ -182,4 +182,17 @@ def _is_alive(pid: int, strays: Sequence[psutil.Process]) -> bool:
         os.killpg(pid, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return True
+    return _has_living_member(pid)
+
+
+def _has_living_member(group: int) -> bool:
+    """Some systems, containers above all, let ended processes lie about as zombies, which count for `killpg`."""
+    import psutil
+
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                return True
+        except (psutil.Error, ProcessLookupError):
+            continue
+    return False

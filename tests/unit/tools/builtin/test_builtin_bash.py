@@ -184,4 +184,6 @@ async def test_what_cannot_be_a_command_is_refused_in_a_sentence(world):
 
 
 async def test_the_preview_is_the_command_itself(world):
-    assert await world.preview(TOOL, command="rm -rf x") == CommandPreview("rm -rf x", str(world.workspace))
+    assert await world.preview(TOOL, command="rm -rf x") == CommandPreview(
+        "rm -rf x", str(world.workspace), "Runs without a sandbox."
+    )

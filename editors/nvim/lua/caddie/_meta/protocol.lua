@@ -363,6 +363,7 @@
 ---@field kind "command"
 ---@field command string
 ---@field cwd string
+---@field note? string How it would run: in a sandbox with which bounds, or without one.
 
 ---@class caddie.TextPreview
 ---@field kind "text"
