@@ -25,7 +25,13 @@ def doctor(args: argparse.Namespace) -> int:
 
 async def _doctor(args: argparse.Namespace) -> int:
     async with opened(args.workspace, trust=args.trust, wait=args.wait) as engine:
-        rows = [*_machine(), await _sandbox(), *_settings(engine), *[row async for row in _provider(engine)], *_servers(engine)]
+        rows = [
+            *_machine(),
+            await _sandbox(),
+            *_settings(engine),
+            *[row async for row in _provider(engine)],
+            *_servers(engine),
+        ]
     for mark, text in rows:
         put(f"{mark} {text}")
     return 1 if any(mark == BAD for mark, _ in rows) else 0
