@@ -49,8 +49,8 @@ async def test_a02_every_name_of_a_long_list_comes_before_the_limit_cut(workspac
         query = " ".join([*GRAPH, "codebase-memory"])
         cut = one.engine.searcher.find(query, limit=5)
         whole = found(one, query, 6)
-    assert {hit.tool.original_name for hit in cut.hits} < set(GRAPH)
-    assert "more match" in answer(cut)
+    assert {hit.tool.original_name for hit in cut.hits} == set(GRAPH)
+    assert all(f"## mcp__codebase-memory__{name}\n" in answer(cut) for name in GRAPH)
     assert {name.rpartition("__")[2] for name in whole} == set(GRAPH)
 
 

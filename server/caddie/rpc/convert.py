@@ -187,7 +187,7 @@ def search(found: Found) -> tools.SearchResult:
     return tools.SearchResult(
         hits=[hit(item) for item in found.hits],
         total=found.total,
-        exact=[item.tool.name for item in found.hits if item.exact],
+        exact=[item.tool.name for item in found.hits if item.exact or item.named],
         unknown=[item.name for item in found.unknown],
         pending_servers=[_trouble(status) for status in found.pending],
         failed_servers=[_trouble(status) for status in found.failed],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from caddie.search.analysis import fold, stem
 from caddie.search.document import FIELDS, Document, analyse
-from caddie.search.exact_index import ExactIndex, Named
+from caddie.search.exact_index import ExactIndex, Named, Place
 from caddie.search.fitness import BOTH_RANKERS, KEYWORD_ALONE, Evidence, weigh
 from caddie.search.index import Hit, Ranking
 from caddie.search.keyword import KeywordRanker, KeywordScores
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 COVERAGE_FLOOR = 0.3
 """A tool that holds none of the question's weight would keep this share of its score, one that holds all of it 1."""
+
+MAX_BEYOND_LIMIT = 200
+"""So many tools that a question names are found beside those within the limit."""
 
 _UNNAMED = 99
 
@@ -173,16 +176,22 @@ class ToolIndex:
             merged *= self._holds(required[1])
         rows = {self._row(name): what for name, what in named.items()}
         rows = {row: what for row, what in rows.items() if self._meets(row, query)}
-        first = {row: what.rank for row, what in rows.items() if not what.in_passing}
+        first = {row: what.rank for row, what in rows.items() if what.place == Place.FIRST}
+        among = [row for row, what in rows.items() if what.place == Place.AMONG]
         best = self._best(merged, max(limit, 1))
-        order = sorted(
-            {*best, *rows},
-            key=lambda row: (first.get(row, _UNNAMED), -merged[row], self._postings.spec(row).name),
-        )
+
+        def order(found: Iterable[int]) -> list[int]:
+            return sorted(
+                found, key=lambda row: (first.get(row, _UNNAMED), -merged[row], self._postings.spec(row).name)
+            )
+
         total = int((merged > 0).sum()) + sum(not merged[row] for row in rows)
         fits = bool(first) or bool(best and self._fits(self._evidence(query, matches, scores, best[0])))
         fits = fits or bool(best and self._means(scores, best[0]))
-        shown = _within(order, [row for row in order if row in rows and row not in first], max(limit, 0))
+        shown = _within(order({*best, *first, *among}), among, max(limit, 0))
+        if limit > 0:
+            cut = {row for row, what in rows.items() if not what.by_server}.difference(shown)
+            shown += order(cut)[:MAX_BEYOND_LIMIT]
         words = matches.words(shown)
         hits = tuple(self._hit(row, words[row], scores, rows.get(row)) for row in shown)
         return Ranking(hits, total, not fits, self._missing(query))
@@ -255,17 +264,18 @@ class ToolIndex:
         return sorted(rows.tolist(), key=lambda row: (-merged[row], self._postings.spec(row).name))
 
     def _hit(self, row: int, words: Mapping[int, Iterable[str]], scores: _Scores, named: Named | None) -> Hit:
-        exact = named is not None and not named.in_passing
+        exact = named is not None and named.place == Place.FIRST
         score, keyword, tfidf = (
             round(float(part[row]), _DIGITS) for part in (scores.merged, scores.keyword, scores.tfidf)
         )
-        by_name = [f"{named.by}: {named.what}"] if named else []
+        is_named = named is not None and not named.by_server
+        by_name = [f"{named.by if exact else 'named in the question'}: {named.what}"] if named else []
         by_words = [f"{FIELDS[field].label}: {', '.join(words[field])}" for field in sorted(words)]
         by_score = f"keyword {keyword:.2f}, TF-IDF {tfidf:.2f}" if self.tfidf_ready else f"keyword {keyword:.2f}"
         if scores.meaning is not None:
             by_score += f", meaning {max(scores.meaning[row], 0.0):.2f}"
         reasons = (*by_name, *by_words, by_score)
-        return Hit(self._postings.spec(row), 1.0 if exact else score, keyword, tfidf, reasons, exact)
+        return Hit(self._postings.spec(row), 1.0 if exact else score, keyword, tfidf, reasons, exact, is_named)
 
     def _holds(self, wanted: tuple[str, ...]) -> Any:
         import numpy as np

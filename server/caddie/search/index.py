@@ -11,7 +11,9 @@ from caddie.tools.tool import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """`score` is the merged one in 0..1; `keyword` and `tfidf` are its two parts on the same scale before weighting."""
+    """`score` is the merged one in 0..1; `keyword` and `tfidf` are its two parts on the same scale before weighting. An
+    `exact` one comes first because the question names it or its server; a `named` one is named itself, though perhaps
+    only by what may be a plain word, and no limit cuts it."""
 
     tool: ToolSpec
     score: float
@@ -19,11 +21,13 @@ class Hit:
     tfidf: float
     reasons: tuple[str, ...]
     exact: bool = False
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """`total` counts all tools that matched at all, before the limit; `missing` the `+words` that no tool has."""
+    """The ranked hits up to the limit, then the tools that the question names besides. `total` counts all tools that
+    matched at all, before the limit; `missing` the `+words` that no tool has."""
 
     hits: tuple[Hit, ...]
     total: int

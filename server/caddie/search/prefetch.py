@@ -29,7 +29,8 @@ async def find_hints(searcher: ToolSearcher, text: str, settings: Hints) -> tupl
     found = await searcher.search(text[:MAX_TEXT_CHARS], limit=settings.limit)
     if found.nothing_fits:
         return ()
-    return tuple(_hint(hit) for hit in found.hits if hit.score >= settings.threshold)
+    ranked = found.hits[: settings.limit]
+    return tuple(_hint(hit) for hit in ranked if hit.score >= settings.threshold)
 
 
 def _hint(hit: Hit) -> ToolHint:

@@ -144,7 +144,7 @@ def parse(
     text = text[:MAX_QUERY_CHARS]
     required = tuple(_required(text))
     plain = list(terms(_REQUIRED.sub(r" \1", text), join_neighbours=True, stop_words=QUERY_STOP_WORDS))
-    if not required and all(term.word in SMALL_TALK for term in plain):
+    if not required and all(term.word in SMALL_TALK for term in plain if not term.joined):
         return Query((), required)
     arguments = {fold(match[0]) for match in _ARGUMENT.finditer(text)}
     found: dict[str, QueryTerm] = {}

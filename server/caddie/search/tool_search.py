@@ -16,7 +16,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from caddie.search.exact_index import ExactIndex
+from caddie.search.exact_index import ExactIndex, Named, Place
 from caddie.search.index import Hit, SearchIndex
 from caddie.settings import Search, Settings
 from caddie.tools import reasons
@@ -40,6 +40,8 @@ SETTLE_SECONDS = 5.0
 MAX_SCHEMA_CHARS = 8_000
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_DOUBTFUL = 3
+MAX_NAMED_SHOWN = 10
+"""The limit does not cut tools that the query names; beyond so many they are listed by their names only."""
 
 Kind = Literal["select", "discover", "words"]
 
@@ -64,6 +66,8 @@ class Found:
     nothing_fits: bool
     indexing: int = 0
     """How many tools the index has yet to take in, change or drop; until then only their exact names are found."""
+    limit: int | None = None
+    """The hits beyond it are there because the query names them."""
 
 
 class ToolSearcher:
@@ -177,9 +181,12 @@ class ToolSearcher:
         hidden = {name for name in self._indexed if name in due or name not in seen}
         ranking = self._index.search(text, limit, without=hidden)
         late = _named(text, [spec for name in due if (spec := seen.get(name))])
-        hits = (*late, *ranking.hits)[:limit]
-        nothing_fits = not hits or (ranking.nothing_fits and not late)
-        return Found(kind, text, hits, ranking.total + len(late), (), (), (), nothing_fits, len(due))
+        first = [hit for hit in late if hit.exact]
+        found = (*first, *ranking.hits, *(hit for hit in late if not hit.exact))
+        hits = (*found[:limit], *(hit for hit in found[limit:] if hit.named))
+        nothing_fits = not hits or (ranking.nothing_fits and not first)
+        total = ranking.total + len(late)
+        return Found(kind, text, hits, total, (), (), (), nothing_fits, len(due), limit)
 
     def _select(self, text: str, session_id: str) -> Found:
         hits: dict[str, Hit] = {}
@@ -215,7 +222,7 @@ def _is_indexed(spec: ToolSpec, states: Mapping[str, Decision], search: Search) 
 
 
 def _named(text: str, specs: Sequence[ToolSpec]) -> list[Hit]:
-    """Tools that the index does not hold yet, by exact name; a plain word in a sentence names none of them."""
+    """Tools that the index does not hold yet, by name; a plain word in a sentence puts none of them first."""
     if not specs:
         return []
     names = ExactIndex()
@@ -223,8 +230,13 @@ def _named(text: str, specs: Sequence[ToolSpec]) -> list[Hit]:
         names.add(spec)
     by_name = {spec.name: spec for spec in specs}
     found = names.find(text, lambda word: math.inf)
-    exact = sorted((what.rank, name, what) for name, what in found.items() if not what.in_passing)
-    return [Hit(by_name[name], 1.0, 0.0, 0.0, (f"{what.by}: {what.what}",), exact=True) for _, name, what in exact]
+    ordered = sorted((what.place, what.rank, name, what) for name, what in found.items())
+    return [_late_hit(by_name[name], what) for _, _, name, what in ordered]
+
+
+def _late_hit(spec: ToolSpec, what: Named) -> Hit:
+    exact = what.place == Place.FIRST
+    return Hit(spec, float(exact), 0.0, 0.0, (f"{what.by}: {what.what}",), exact=exact, named=not what.by_server)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -263,12 +275,19 @@ def note(found: Found) -> str:
 
 
 def shown(found: Found) -> tuple[ToolSpec, ...]:
-    hits = found.hits[:MAX_DOUBTFUL] if found.nothing_fits else found.hits
-    return tuple(hit.tool for hit in hits)
+    """The tools that are described in full."""
+    if found.nothing_fits:
+        return tuple(hit.tool for hit in found.hits[:MAX_DOUBTFUL])
+    limit = len(found.hits) if found.limit is None else found.limit
+    besides = (hit for hit in found.hits[limit:MAX_NAMED_SHOWN] if hit.exact)
+    return tuple(hit.tool for hit in (*found.hits[:limit], *besides))
 
 
 def _remarks(found: Found) -> Iterable[str]:
     lines = [item.why for item in found.unknown]
+    described = {spec.name for spec in shown(found)}
+    if names := [hit.tool.name for hit in found.hits if hit.named and hit.tool.name not in described]:
+        lines.append(f"Also named in the query, not described here (select: gives them): {', '.join(names)}")
     if found.indexing:
         lines.append(f"{found.indexing} tools have just changed and are still being read. Search again in a moment.")
     lines += [f"{reasons.server_not_ready(server)} Search again later." for server in found.pending]

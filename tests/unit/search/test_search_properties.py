@@ -44,7 +44,8 @@ def test_no_question_raises_and_no_answer_breaks_its_bounds(
     index = index_of(tools, warm=warm)
     ranking = index.search(query, limit)
     names = [hit.tool.name for hit in ranking.hits]
-    assert len(names) == len(set(names)) <= limit
+    assert len(names) == len(set(names))
+    assert all(hit.named for hit in ranking.hits[limit:])
     assert ranking.total >= len(names)
     assert all(0 <= part <= 1 for hit in ranking.hits for part in (hit.score, hit.keyword, hit.tfidf))
     assert index.search(query, limit) == ranking
