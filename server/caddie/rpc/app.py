@@ -118,5 +118,9 @@ def create_server() -> Server:
     async def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
         await app.change_files()
 
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        await app.change_files()  # a settings file, perhaps; not every editor watches files
+
     bind_all(server, app)
     return server

@@ -14,7 +14,7 @@ from caddie import __version__
 NAME = "caddie"
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 CAPABILITIES = {
-    "textDocumentSync": {"openClose": True, "change": 2, "save": False},
+    "textDocumentSync": {"openClose": True, "change": 2, "save": True},
     "executeCommandProvider": {"commands": []},
     "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}, "fileOperations": {}},
     "experimental": {"caddie": {"version": __version__}},
