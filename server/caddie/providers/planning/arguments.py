@@ -14,6 +14,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "path": ("file_path", "path", "filePath", "file", "directory"),
     "pattern": ("pattern", "query", "regex"),
     "glob": ("glob", "include"),
+    "mode": ("output_mode",),
     "command": ("command", "cmd"),
     "note": ("prompt", "description"),
     "url": ("url", "uri"),

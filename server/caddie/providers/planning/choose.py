@@ -70,8 +70,17 @@ def rank(tools: Sequence[FoundTool], values: Values, workspace: str) -> list[Fit
 
 
 def is_asked_for(tool: FoundTool, text: str) -> bool:
-    label = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", tool.label)
-    return all(ask.search(text) for name, ask in _CHANGE_PATTERNS if name.search(label))
+    return all(ask.search(text) for ask in _asks_for(tool.label))
+
+
+def changes(label: str) -> bool:
+    """Whether a tool's name says that it changes something."""
+    return bool(_asks_for(label))
+
+
+def _asks_for(label: str) -> list[re.Pattern[str]]:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", label)
+    return [ask for name, ask in _CHANGE_PATTERNS if name.search(words)]
 
 
 _ORDER = re.compile(

@@ -43,7 +43,8 @@ def command(values: Values) -> CoreCall | None:
 
 def wait(values: Values) -> CoreCall | None:
     asks = re.match(
-        r"^\W*(?:please )?(?:wait|sleep|pause)\b(?! (?:for|until) (?!\d|an?\b|half))|^请?(?:等待?|暂停|休眠)",
+        r"^\W*(?:please )?(?:wait|sleep|pause)\b(?! (?:for|until) (?!\d|an?\b|half|one|two|three|five|ten))"
+        r"|^请?(?:等待?|暂停|休眠|睡眠)",
         values.text,
         re.I,
     )

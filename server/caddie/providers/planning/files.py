@@ -68,9 +68,11 @@ swift swift
 """
 _KINDS: dict[str, str] = dict(re.findall(r"(\S+) (\S+?)(?:,\s|$)", _KIND_TABLE.strip()))
 _GLOB = r"(?<![\w`])[\w./-]*(?:\*|\{\w+(?:,\w+)+\})[\w./*{},-]*"
+# In the plural they are a kind of file; in the singular a file, which is read.
+_KNOWN_FILES = re.compile(r"\b(README|LICENSE|Makefile|Dockerfile|CHANGELOG|Jenkinsfile|Gemfile|Procfile)s\b")
 _LIST = re.compile(
     r"^\W*(?:(?:please|can you|could you|now|me)\s+)*(?:list|find|show|which|what|where|locate|give|how many|all"
-    r"|get|display|print|ls|look)\b"
+    r"|get|display|print|ls|look|(?:is|are) there|do (?:we|i) have)\b"
     r"|列出|找|有哪些|显示|查看",
     re.IGNORECASE,
 )
@@ -79,7 +81,10 @@ _LIST = re.compile(
 def list_files(values: Values) -> CoreCall | None:
     text = values.text
     if not _LIST.search(text) or re.search(
-        r"\b(?:containing|contain|with size|sizes|tree|changed|modified|staged|metadata)\b|包含|大小|树", text, re.I
+        r"\b(?:containing|contain|mention\w*|referenc\w*|imports?|with size|sizes|tree|changed|modified|staged"
+        r"|metadata)\b|包含|提到|大小|树",
+        text,
+        re.I,
     ):
         return None
     place = _place(values)
@@ -100,6 +105,8 @@ def list_files(values: Values) -> CoreCall | None:
         and len(values.paths) == 1
     ):
         return CoreCall("Glob", {"pattern": f"**/{values.paths[0].lstrip('./')}", "path": None})
+    if match := _KNOWN_FILES.search(text):
+        return CoreCall("Glob", {"pattern": f"**/{match[1]}*", "path": place})
     if re.search(r"\bfiles\b|文件(?!夹|信息)", text, re.IGNORECASE) and re.search(
         r"\b(?:list|show|what|which|all)\b|列出|有哪些|显示", text, re.I
     ):
@@ -119,9 +126,11 @@ _SEARCH = re.compile(
     r"|memory|graph|nodes|online))(?:\s+(?:the |all )?(?:code(?:base)?|files?|project"
     r"|repo(?:sitory)?))?(?:\s+(?:for|all))?"
     r"(?:\s+(?:the )?(?:text|string|word|pattern|usages? of|uses of|occurrences? of|references? to|definition of))?"
-    r"|where (?:is|are)|which files (?:contain|use|mention)|(?:find|list|show)(?: all| me)? (?:files "
-    r"|lines )(?:containing|with|that (?:contain|mention|use)))\s+"
-    r"|^请?(?:帮我)?在.{0,40}?(?:里|中|下|下面|目录)?(?:搜索|查找|找)\s*|^请?(?:帮我)?(?:搜索|查找|搜一下)\s*",
+    r"|where (?:is|are|(?:do|did|does) (?:we|i|you|it|they) (?:use|call|define|import|set|declare))"
+    r"|which files (?:contain|use|mention|reference|import|call)"
+    r"|(?:find|list|show)(?: all| me)? (?:files |lines )(?:containing|with|that (?:contain|mention|use)))\s+"
+    r"|^请?(?:帮我)?在.{0,40}?(?:里|中|下|下面|目录)?(?:搜索|查找|找)\s*"
+    r"|^(?:请?(?:帮我)?(?:搜索|查找|搜一下|找出?)\s*|(?:有)?哪些文件)(?:包含|含有|提到)?了?\s*",
     re.IGNORECASE,
 )
 _WHOLE = ("code", "codebase", "files", "project", "everything", "all", "repo", "repository")
@@ -132,7 +141,42 @@ _PLACE_TAIL = re.compile(
 )
 
 
+# What is found is text, and these say only of what kind: "TODO comments", "usages", "包含 TODO 的文件".
+_KIND_TAIL = re.compile(
+    r"(?<=\S)\s+(?:comments?|usages?|uses|occurrences?|mentions?|references?|markers?)\s*$|\s*的(?:所有)?(?:文件|代码|地方|行)$",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"^\W*(?:count|how (?:many|often))(?: times)?(?: (?:are|is|do|does))?(?: there)?(?: (?:the|all))?"
+    r"(?: occurrences? of| mentions? of| lines (?:with|containing))?\s+(?P<en>.+?)"
+    r"(?:\s+(?:appears?|occurs?|there|used|mentioned))*\s+(?:in|under|across)\b.*$"
+    r"|(?:统计|数一?下).*?(?:有)?多少(?:个|处|次|行)?\s*(?P<zh>\S+?)[?？。]*$",
+    re.IGNORECASE,
+)
+_NOT_TEXT_COUNTED = re.compile(
+    r"\b(?:files?|folders?|director(?:y|ies)|commits?|branch(?:es)?|lines|people|days?|tools?)\b|文件|目录|提交|分支|行|天",
+    re.IGNORECASE,
+)
+
+
+def count_text(values: Values) -> CoreCall | None:
+    match = _COUNT.search(values.text)
+    counted = (match["en"] or match["zh"] or "").strip(" \"'`“”") if match else ""
+    place = values.paths[0].rstrip("/") if values.paths else _place(values)
+    if not counted or not place or _NOT_TEXT_COUNTED.search(counted) or len(counted.split()) > 3:
+        return None
+    return CoreCall("Grep", {"pattern": _regex(counted), "path": place, "mode": "count"})
+
+
+def _as_grep(text: str) -> tuple[str, str] | None:
+    """`grep -rn words place`, as in a shell: the pattern, then the place."""
+    match = re.match(r"^\W*(?:grep|rg|ag)(?:\s+-{1,2}[\w-]+)*\s+(\S+)\s+([\w./~-]+)\s*$", text)
+    return (match[1].strip("\"'`"), match[2]) if match else None
+
+
 def search_text(values: Values) -> CoreCall | None:
+    if shell := _as_grep(values.text):
+        return CoreCall("Grep", {"pattern": _regex(shell[0]), "path": shell[1].rstrip("/")})
     match = _SEARCH.match(values.text)
     if not match or re.search(
         r"\b(?:knowledge graph|memory|web|internet|online|tools?|commits?|branch(?:es)?)\b|记忆|工具|提交|网上",
@@ -145,7 +189,7 @@ def search_text(values: Values) -> CoreCall | None:
     if before:
         rest = values.text[before.end() :]
     strings = [text for text in values.quoted if not (looks_like_path(text) and len(values.quoted) > 1)]
-    plain = _PLACE_TAIL.sub("", rest).strip(" \"'`“”?？。")
+    plain = _KIND_TAIL.sub("", _PLACE_TAIL.sub("", rest).strip(" \"'`“”?？。"))
     if not strings and (not plain or len(plain.split()) > 4):
         return None
     globs = re.search(_GLOB, values.masked)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from caddie.providers.planning.commands import command, plan_mode, todo, wait, web
 from caddie.providers.planning.core import CoreCall
-from caddie.providers.planning.files import edit, list_files, read, search_text
+from caddie.providers.planning.files import count_text, edit, list_files, read, search_text
 from caddie.providers.planning.values import Values
 
 _RULES: tuple[Callable[[Values], CoreCall | None], ...] = (
@@ -16,6 +16,7 @@ _RULES: tuple[Callable[[Values], CoreCall | None], ...] = (
     wait,
     web,
     edit,
+    count_text,
     list_files,
     search_text,
     read,

@@ -30,21 +30,23 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "convert time",
-        r"\bconvert\b.*\d|\b(?:when|if) it(?:'s| is) \d|\bwhat time is \d|\bwhat is \d{1,2}(?::\d\d| ?[ap]m)"
+        r"\bconvert\b.*\d|\b(?:when|if) it(?:'s| is) \d|\bwhat time is \d|\bwhat(?:'s| is) \d{1,2}(?::\d\d| ?[ap]m)"
         r"|\d ?(?:[ap]m)? .{2,30} in .* time\b",
         r"换算|转换|换成|\d+.{2,12}是.{0,6}几点",
     ),
     (
         "git diff unstaged changes",
-        r"\b(?:what|anything|something)(?:'s| has| have| did)? (?:i )?changed?\b|(?<!commit )(?<!stage )\b(?:my"
+        r"\b(?:what|anything|something)(?:'s| has| have| did)? (?:i )?changed?\b"
+        r"(?! (?:since|against|from|between)\b)|(?<!commit )(?<!stage )\b(?:my"
         r"|uncommitted|local) changes\b"
         r"|\bunstaged\b",
         r"未暂存|改了什么|修改了什么|哪些改动",
     ),
     ("git diff unstaged changes", r"^\W*(?:(?:show|see|git|me|the|a|print)\s+)*diff\W*$", r"^查看差异\W*$"),
-    ("git diff staged changes", r"(?<!un)\bstaged\b|\babout to commit\b", r"已暂存"),
+    ("git diff target", r"\bchanged? (?:since|against|from|between)\b", r""),
+    ("git diff staged changes", r"(?<!un)\bstaged\b|\b(?:did|have) (?:i|we) staged?\b|\babout to commit\b", r"已暂存"),
     ("git reset unstage", r"\bunstage\b", r"取消暂存"),
-    ("git add staging", r"\bstage\b", r"(?<!取消)(?<!未)(?<!已)暂存(?!区)"),
+    ("git add staging", r"(?<!did i )(?<!did we )\bstage\b", r"(?<!取消)(?<!未)(?<!已)暂存(?!区)"),
     (
         "git log commits",
         r"\b(?:commits|history)\b|\blast commit\b|\b(?:who|what) (?:was )?committed\b|\brecent commit",
@@ -83,8 +85,22 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:create|make|new|add)\b.*\b(?:folder|directory)\b|\bmkdir\b",
         r"(?:创建|新建).*(?:目录|文件夹)",
     ),
-    ("list directory", r"\b(?:folders?|director(?:y|ies))\b(?!.*\btree\b)|\bls\b", r"(?:目录|文件夹)(?!树)"),
-    ("list directory sizes", r"\b(?:size|sizes|how big|largest|biggest)\b", r"大小|多大"),
+    (
+        "list directory",
+        r"^(?!\W*(?:(?:please|can you|could you|now|just)\s+)*(?:create|make|add|new|mkdir|delete|remove|rename|move)\b)"
+        r".*\b(?:folders?|director(?:y|ies))\b(?!.*\btree\b)|\bls\b",
+        r"^(?!.*(?:创建|新建|删除|移动|重命名)).*(?:目录|文件夹)(?!树)",
+    ),
+    (
+        "list directory sizes",
+        r"\b(?:size|sizes|how big|largest|biggest)\b(?!.*\w\.[a-z]\w{0,4}\b)",
+        r"^(?!.*\w\.[A-Za-z]).*(?:大小|多大)",
+    ),
+    (
+        "get file info size",
+        r"\b(?:size|how (?:big|large))\b.*\w\.[a-z]\w{0,4}\b",
+        r"\w\.[A-Za-z]\w{0,4}\b.*(?:大小|多大)",
+    ),
     ("directory tree recursive", r"\btree\b|\bfolder structure\b|\bproject structure\b", r"目录树|树形|结构"),
     (
         "get file info metadata",

@@ -16,14 +16,16 @@ def named_tool(values: Values, enabled: Collection[str], deferred: Collection[st
         name = match[1]
         full = known.get(name.lower()) if _is_identifier(name) or name in enabled else bare.get(name.lower())
         full = full or bare.get(name.lower())
+        asks = _ASKED.match(values.text)
         called = _is_called(values.text, match, name)
         if name.lower().startswith("mcp__") and not _SOUGHT.search(values.text[: match.start()]):
             return full or name
-        if called and (full or ("_" in name and called == "by verb")):
+        if called and (full or ("_" in name and called == "by verb" and not asks)):
             return full or name
     return None
 
 
+_ASKED = re.compile(r"\W*(?:where|which|who|why|how|what)\b", re.IGNORECASE)  # who asks orders nothing
 _SOUGHT = re.compile(r"(?:\b(?:for|find|grep|search|of|is)|搜索|查找)\s*[\"'`]*$", re.IGNORECASE)
 _CALLED = re.compile(
     r"(?:\b(?:use|call|invoke|execute|run|using|with|via)(?: the)?(?: tool)?|使用|调用|用|运行)\s*[\"'`]*$",

@@ -65,7 +65,8 @@ def revision_in(values: Values, *, with_branches: bool) -> str | None:
         return None
     return _first_name(
         values.text,
-        rf"\b(?:against|with|vs\.?|versus|compared? (?:to|with)|diff(?:erences?)?(?: to| from| between)?)\s+"
+        rf"\b(?:against|with|vs\.?|versus|changed? (?:since|from)|compared? (?:to|with)"
+        rf"|diff(?:erences?)?(?: to| from| between)?)\s+"
         rf"(?:the )?(?:branch )?(?!(?:against|with|to|from|between|in|of|my|staged|unstaged)\b){_NAME}|(?:与|和"
         rf"|跟)\s*{_NAME}",
     )

@@ -16,6 +16,7 @@ from caddie.providers.planning.core import CoreCall
 from caddie.providers.planning.found import FoundTool, from_definition, parse_search_answer
 from caddie.providers.planning.intent import core_call
 from caddie.providers.planning.named import named_tool
+from caddie.providers.planning.orders import is_only_spoken_of
 from caddie.providers.planning.slots import fill
 from caddie.providers.planning.small_talk import small_talk
 from caddie.providers.planning.values import Values, read_values
@@ -64,9 +65,15 @@ def plan(request: ModelRequest) -> Call | Say:
         stopped = wording.say("limit", turn.language, count=MAX_CALLS, rest=wording.code(turn.step))
         return _said(_joined(before, stopped), turn)
     next_step = _decide(turn, tools)
+    if isinstance(next_step, _Next) and is_only_spoken_of(_target(next_step), turn.step):
+        next_step = wording.say("no order", turn.language, tool=wording.code(_target(next_step)))
     if isinstance(next_step, str):
         return _said(_joined(before, next_step), turn)
     return Call(_fresh_id(turn), next_step.name, next_step.arguments, f"{before}\n\n" if before else "")
+
+
+def _target(call: _Next) -> str:
+    return str(call.arguments.get("tool_name")) if call.name == "ExecuteTool" else call.name
 
 
 def _decide(turn: Turn, tools: Mapping[str, ToolDefinition]) -> _Next | str:

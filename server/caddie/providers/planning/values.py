@@ -10,9 +10,11 @@ _QUOTED = re.compile(
 )
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`，。；）]+|(?<![\w./@-])www\.[^\s<>\"'`，。]+", re.IGNORECASE)
 _WORD = r"[A-Za-z0-9_À-ɏ@+.-]"
+_HAN = r"[\u3400-\u9fff]"
 _PATH = re.compile(
     rf"(?<![A-Za-z0-9_À-ɏ@+./*\\-])(?:"
     rf"[A-Za-z]:[\\/][^\s,;，。]+"
+    rf"|(?:(?:~|\.{{1,2}})?/?(?:(?:{_WORD}|{_HAN})+/)+|(?<!\S))(?:{_WORD}|{_HAN})*{_HAN}(?:{_WORD}|{_HAN})*\.[A-Za-z][A-Za-z0-9]{{0,9}}"
     rf"|(?:~|\.{{1,2}})?/?(?:{_WORD}+/)+(?:{_WORD}*[A-Za-z0-9_])?"
     rf"|~?/{_WORD}*[A-Za-z0-9_]"
     rf"|\.[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]"

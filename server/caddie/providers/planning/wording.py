@@ -43,6 +43,10 @@ _SAYINGS: dict[str, dict[Language, str]] = {
         "en": '"read README.md", "list the Python files under src", "search for TODO"',
         "zh": "“读取 README.md”、“列出 src 下的 Python 文件”、“搜索 TODO”",
     },
+    "no order": {
+        "en": "{tool} would change something, and this does not read as an order to do it, so nothing was run.",
+        "zh": "{tool} 会作出更改，而这句话不像是要求执行，因此没有运行任何工具。",
+    },
     "nothing": {
         "en": "No connected tool fits this request, so nothing was run.",
         "zh": "没有已连接的工具适合这个请求，因此没有运行任何工具。",

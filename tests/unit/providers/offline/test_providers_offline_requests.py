@@ -12,6 +12,7 @@ import pytest
 
 from caddie.chat.messages import Completed, Message, ModelRequest, Text, ToolAnswer, ToolDefinition, ToolUse
 from caddie.providers.offline import Offline
+from caddie.providers.planning.choose import changes
 from caddie.search.engine import ToolIndex
 from caddie.search.index import Hit
 from caddie.search.tool_search import Found, Unknown, answer
@@ -118,7 +119,7 @@ async def test_nine_of_ten_plain_requests_end_with_the_right_tool_and_arguments(
     search = Search()
     problems = [text for row in REQUESTS if (text := await problem(row, search))]
     sys.stdout.write("\n".join(problems))
-    assert len(REQUESTS) >= 70
+    assert len(REQUESTS) >= 190
     assert len(problems) <= len(REQUESTS) // 10, "\n".join(problems)
 
 
@@ -127,3 +128,48 @@ async def test_a_message_that_no_tool_fits_runs_nothing_and_says_so(row: dict[st
     use, said = await first_call(row["say"], Search())
     assert use is None
     assert "ANTHROPIC_API_KEY" in said
+
+
+ONLY_SPOKEN_OF = [
+    "what would happen if I delete README.md?",
+    "did you move a.txt to b.txt?",
+    "has anyone renamed old.txt to new.txt?",
+    "should I commit?",
+    "why did you commit this?",
+    "can I unstage everything?",
+    'what happens when I replace "a" with "b" in c.txt?',
+    "is it safe to run `rm -rf build`?",
+    "what does `rm -rf /` do?",
+    "how do I create a branch named x?",
+    "don't delete a.txt",
+    "do not run npm test",
+    "please don't switch to main",
+    'never write "x" to a.txt',
+    "don’t use mcp__git__git_commit message=x",
+    "不要提交",
+    "别运行 pytest",
+    "不要把 a.txt 重命名为 b.txt",
+    "可以删除 a.txt 吗？",
+    "是否已经创建目录 build/out？",
+]
+
+
+@pytest.mark.parametrize("text", ONLY_SPOKEN_OF)
+async def test_what_is_asked_about_or_forbidden_is_never_done(text: str) -> None:
+    use, said = await first_call(text, Search())
+    tool, _ = outcome(use)
+    assert tool is None or (tool not in {"Bash", "Write", "Edit"} and not changes(tool.rsplit("__", 1)[-1])), tool
+    assert tool or said
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("can you create a folder called build/out?", "mcp__filesystem__create_directory"),
+        ("could you run npm test", "Bash"),
+        ("请帮我创建目录 tmp/cache 好吗？", "mcp__filesystem__create_directory"),
+    ],
+)
+async def test_a_polite_order_is_an_order(text: str, tool: str) -> None:
+    use, _ = await first_call(text, Search())
+    assert outcome(use)[0] == tool
