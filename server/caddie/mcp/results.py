@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,11 @@ if TYPE_CHECKING:
 
 def to_tool_result(result: types.CallToolResult) -> ToolResult:
     structured = result.structured_content
+    content = tuple(to_content(block) for block in result.content)
+    if not content and structured is not None:  # servers should say it as text too, and some do not
+        content = (TextContent(visible(json.dumps(structured, ensure_ascii=False))),)
     return ToolResult(
-        content=tuple(to_content(block) for block in result.content),
+        content=content,
         structured=structured if isinstance(structured, Mapping) else None,
         is_error=bool(result.is_error),
     )

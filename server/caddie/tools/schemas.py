@@ -28,7 +28,10 @@ class Judge:
     """`errors` is None when it would take too long to say what is wrong."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._schema, self._validator = _compiled(_text(schema)) if schema else (schema, None)
+        self._schema: Any = schema
+        self._validator: Any = None
+        if schema:
+            self._schema, self._validator = _compiled(_text(schema))
 
     @property
     def is_able(self) -> bool:
