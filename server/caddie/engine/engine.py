@@ -310,7 +310,11 @@ class Engine:
 
         async def choose() -> Chosen:
             await self._servers_of_first_turn(await_servers, tell)
-            return await self.deferrals.chosen(session.id)
+            before = self.models.chosen
+            chosen = await self.deferrals.chosen(session.id)
+            if why := self.models.news(before):
+                tell(Notice("info", why, "model_chosen"))
+            return chosen
 
         running = Turn(
             session,

@@ -66,9 +66,12 @@ class Models:
         """What the last turn spoke to."""
         return self._choice
 
-    def forget(self) -> None:
-        """Choose anew at the next turn."""
-        self._choice = None
+    def news(self, before: Choice | None) -> str:
+        """What to tell the person when this machine, not a setting, decided that somebody else answers now."""
+        now = self._choice
+        if now is None or now.local == (before.local if before else None):
+            return ""
+        return now.why if now.local or now.is_nobody else ""
 
     async def close(self) -> None:
         if self._client is not None:

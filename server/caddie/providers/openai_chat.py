@@ -43,6 +43,7 @@ from caddie.tools.tool import ImageContent, TextContent
 BASE_URL = "https://api.openai.com/v1"
 _DESCRIPTION_LIMIT = 1024
 _ID_LIMIT = 40
+MAX_TOOLS = 128
 # These call functions over Chat Completions only when they do not reason.
 _NO_REASONING = re.compile(r"gpt-6-(?:sol|luna)\b")
 
@@ -54,6 +55,8 @@ class Manners:
     usage: bool = True
     tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["echo", "always", "never"] = "echo"
+    tools: int | None = None
+    """At most so many."""
 
 
 class OpenAIChat:
@@ -73,7 +76,7 @@ class OpenAIChat:
         self.name = name
         self.default_model = default_model
         self._openai = host_of(base_url) == "api.openai.com"
-        official = Manners(tokens="max_completion_tokens", reasoning="never")
+        official = Manners(tokens="max_completion_tokens", reasoning="never", tools=MAX_TOOLS)
         self._manners = official if self._openai else Manners()
         self._endpoint = Endpoint(
             client,
@@ -111,7 +114,10 @@ class OpenAIChat:
                 yield self._noted(request, event) if isinstance(event, Completed) else event
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
-        note = "" if self.default_model else self._suspicions.about(request, answer)
+        notes = [self._suspicions.too_many(request, self._manners.tools)]
+        if not self.default_model:
+            notes.append(self._suspicions.about(request, answer))
+        note = " ".join(filter(None, notes))
         return replace(answer, note=note) if note else answer
 
     async def _open(self, request: ModelRequest, stack: AsyncExitStack) -> httpx.Response:
@@ -146,7 +152,7 @@ class OpenAIChat:
         if self._openai and request.tools and _NO_REASONING.match(request.model):
             body["reasoning_effort"] = "none"
         if request.tools:
-            body["tools"] = self._tools.of(request.tools)
+            body["tools"] = self._tools.of(request.tools)[: self._manners.tools]
         system = [{"role": "system", "content": request.system}] if request.system.strip() else []
         body["messages"] = system + _messages(fit(request.messages), self._manners)
         return body
@@ -166,6 +172,9 @@ def concede(manners: Manners, refusal: str) -> Manners | None:
         wanted = re.search(r"use ['\"`]?(max_completion_tokens|max_tokens)", text)
         if wanted is None or wanted[1] == other:
             changed = replace(manners, tokens=other)  # type: ignore[arg-type]
+    elif "array_above_max_length" in text or ("tools" in text and "array too long" in text):
+        limit = re.search(r"maximum length (\d+)", text)
+        changed = replace(manners, tools=int(limit[1]) if limit else MAX_TOOLS)
     elif "must be passed back" in text and "reasoning_content" in text:
         changed = replace(manners, reasoning="always")
     elif "content and thinking" in text and manners.reasoning != "never":

@@ -34,6 +34,16 @@ class Suspicions:
         """What to tell the person about this answer; empty when nothing is odd or all was said before."""
         return " ".join(text for text in (self._cut(request, answer), self._written_call(request, answer)) if text)
 
+    def too_many(self, request: ModelRequest, limit: int | None) -> str:
+        """Said when tools were left out because the server takes no more."""
+        if limit is None or len(request.tools) <= limit or "tools" in self._said:
+            return ""
+        self._said.add("tools")
+        return (
+            f"{self._server} takes at most {limit} tools in a request, so the last {len(request.tools) - limit} were "
+            "left out; defer or disable some in the tools panel."
+        )
+
     def _cut(self, request: ModelRequest, answer: Completed) -> str:
         read = answer.usage.input
         if read < _CUT_READS_AT_LEAST or "cut" in self._said:

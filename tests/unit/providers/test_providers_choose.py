@@ -109,6 +109,8 @@ async def test_a_local_server_that_comes_later_is_found_at_the_next_turn(unused_
         async with Machine() as machine:
             await machine.listen("Late", models("qwen3:8b"), port=unused_tcp_port)
             found = await look.choose(Settings())
+            assert look.news(before) == found.why
+            assert look.news(found) == ""
         assert (found.provider.name, found.model) == ("openai-chat", "qwen3:8b")
         assert "Late answers at" in found.why
 
@@ -124,6 +126,10 @@ async def test_a_local_server_that_went_is_replaced_and_one_that_is_busy_is_kept
                 assert await look.choose(Settings()) is first
                 assert len(machine.paths) == asked, "a server at work is not asked again"
             assert (first.model, (await look.choose(Settings())).model) == ("a", "b")
+            assert "Second answers at" in look.news(first)
+            await other.__aexit__()
+            gone = await look.choose(Settings())
+            assert (gone.provider.name, look.news(first)) == ("offline", gone.why)
 
 
 async def test_a_named_provider_is_not_chosen_again() -> None:

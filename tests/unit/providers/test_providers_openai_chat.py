@@ -403,3 +403,28 @@ async def test_a_refusal_is_text_and_a_reason() -> None:
 
 def test_a_tool_definition_is_never_changed() -> None:
     assert READ.input_schema == {"type": "object", "properties": {"path": {"type": "string"}}}
+
+
+MANY = tuple(ToolDefinition(f"tool_{number}", "x", {"type": "object", "properties": {}}) for number in range(200))
+
+
+async def test_openai_is_sent_no_more_tools_than_it_takes_and_the_person_is_told_once() -> None:
+    server = Server(lambda: streamed(sse(chunk(content="ok"), chunk("stop"), done=True)))
+    provider = openai_chat(server.client, base_url="https://api.openai.com/v1")
+    first = await completed(provider, request(tools=MANY, model="gpt-5.5"))
+    second = await completed(provider, request(tools=MANY, model="gpt-5.5"))
+    assert [len(body["tools"]) for body in server.bodies] == [128, 128]
+    assert "at most 128 tools" in first.note
+    assert "the last 72" in first.note
+    assert second.note == ""
+
+
+async def test_the_cap_of_another_server_is_learned_from_its_refusal() -> None:
+    told = (
+        "Invalid 'tools': array too long. Expected an array with maximum length 64, but got an array with length 200."
+    )
+    refusal = httpx.Response(400, json={"error": {"message": told, "code": "array_above_max_length"}})
+    server = Server(refusal, lambda: streamed(sse(chunk(content="ok"), chunk("stop"), done=True)))
+    last = await completed(openai_chat(server.client), request(tools=MANY, model="m"))
+    assert [len(body["tools"]) for body in server.bodies] == [200, 64]
+    assert "at most 64 tools" in last.note

@@ -87,7 +87,8 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "list directory",
-        r"^(?!\W*(?:(?:please|can you|could you|now|just)\s+)*(?:create|make|add|new|mkdir|delete|remove|rename|move)\b)"
+        r"^(?!\W*(?:(?:please|can you|could you|now|just)\s+)*"
+        r"(?:create|make|add|new|mkdir|delete|remove|rename|move)\b)"
         r".*\b(?:folders?|director(?:y|ies))\b(?!.*\btree\b)|\bls\b",
         r"^(?!.*(?:创建|新建|删除|移动|重命名)).*(?:目录|文件夹)(?!树)",
     ),
