@@ -90,7 +90,7 @@ def _item_events(item: Item) -> Iterator[dict[str, Any]]:
             for place, block in enumerate(item["content"]):
                 yield from _block_events(block, {**at, "content_index": place})
         case "function_call":
-            for piece in _pieces(item["arguments"]):
+            for piece in _pieces(str(item["arguments"])):
                 yield {"type": "response.function_call_arguments.delta", **at, "delta": piece}
             if item["status"] == "completed":
                 done = {"name": item["name"], "arguments": item["arguments"]}

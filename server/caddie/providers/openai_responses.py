@@ -38,6 +38,7 @@ _REASONS = re.compile(r"(?:ft:)?(?:gpt-(?:[5-9]|\d\d)|gpt-(?:daybreak|rosalind)|
 _XAI_SILENCE = 900.0
 MAX_TOOLS = 128
 _REFUSED = (400, 422)
+_NO_SUCH_ADDRESS = (404, 405, 501)
 _KEPT_SEARCHES = 512
 
 
@@ -135,6 +136,9 @@ class OpenAIResponses:
                 return await stack.enter_async_context(self._endpoint.post(body, tools=names))
             except ProviderError as error:
                 conceded = concede(self._manners, error.message) if error.status in _REFUSED else None
+                if conceded is None and error.status in _NO_SUCH_ADDRESS and not self.default_model:
+                    advice = "If it speaks Chat Completions only, set caddie.provider to openai-chat."
+                    raise ProviderRejected(f"{error.message} {advice}", status=error.status) from error
                 if conceded is None:
                     raise
                 self._manners = conceded

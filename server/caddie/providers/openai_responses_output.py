@@ -20,12 +20,19 @@ PIECES = "pieces"
 """The status, ours, of an item that never came whole."""
 
 
+BREAK = "\n\n"
+"""Between the messages of one answer, of which there may be several: remarks, and the answer itself."""
+
+
 def parts_of(items: Sequence[Item], cut: str) -> tuple[Part, ...]:
     said = [(item, part) for index, item in enumerate(items) if (part := _part(item, cut and index == len(items) - 1))]
     last = max((place for place, (item, _) in enumerate(said) if item.get("type") != "reasoning"), default=-1)
     # Reasoning is taken back only whole, and only before what came out of it.
     known = all(_is_known_again(item) for item, _ in said[: last + 1])
-    parts = (part if known and place <= last else _unmarked(part) for place, (_, part) in enumerate(said))
+    parts = [part if known and place <= last else _unmarked(part) for place, (_, part) in enumerate(said)]
+    texts = [place for place, part in enumerate(parts) if isinstance(part, Text)]
+    for place in texts[1:]:
+        parts[place] = replace(parts[place], text=BREAK + parts[place].text)
     return tuple(part for part in parts if part != Thinking(""))
 
 
@@ -47,22 +54,27 @@ def _part(item: Item, cut: object) -> Part | None:
         case "reasoning":
             return Thinking(_summary(item), item)
         case "function_call":
-            return _call(item, _str(item.get("arguments")), cut)
+            return _call({**item, "arguments": _raw(item)}, cut)
         case "tool_search_call" if item.get("execution") != "server":
-            given = item.get("arguments")
-            raw = given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
-            return _call(item, raw, cut)
+            return _call(item, cut)
         case "" | None:
             return None
         case _:
             return Thinking("", item)  # nothing to show, but it is part of what goes back
 
 
-def _call(item: Item, raw: str, cut: object) -> ToolUse:
+def _call(item: Item, cut: object) -> ToolUse:
+    raw = _raw(item)
     call = tool_use(call_id(item), call_name(item), raw, cut=bool(cut))
     # A cut call may look whole, but only the API knows whether it is.
     broken = item.get("status") == "incomplete" or (bool(cut) and item.get("status") != "completed")
     return ToolUse(call.id, call.name, None if broken else call.arguments, raw, {**item, "call_id": call.id})
+
+
+def _raw(item: Mapping[str, Any]) -> str:
+    """Arguments of a function are text, those of a search an object; gateways mix that up."""
+    given = item.get("arguments")
+    return given if isinstance(given, str) else "" if given is None else json.dumps(given, ensure_ascii=False)
 
 
 def call_id(item: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from caddie.chat.messages import (
 from caddie.errors import StreamTruncated
 from caddie.providers.faults import fault_of_event
 from caddie.providers.http import Endpoint
-from caddie.providers.openai_responses_output import PIECES, Item, call_id, call_name, parts_of, refuses, text_of
+from caddie.providers.openai_responses_output import BREAK, PIECES, Item, call_id, call_name, parts_of, refuses, text_of
 from caddie.providers.sse import Event
 
 logger = logging.getLogger(__name__)
@@ -82,25 +82,28 @@ class ResponsesDecoder:
             case "response.reasoning_summary_part.added" if data.get("summary_index"):
                 return [ThinkingDelta("\n\n")]
             case "response.completed" | "response.incomplete":
-                self._response = _dict(data.get("response"))
+                self._end(_dict(data.get("response")))
             case "response.failed" | "response.cancelled":
-                raise self._failed(_dict(_dict(data.get("response")).get("error")))
+                raise self._failed(_dict(data.get("response")).get("error"))
             case "error":
-                raise self._failed(_dict(data.get("error")) or data)
+                raise self._failed(data.get("error") or data)
             case _:
                 pass  # The API adds event types without notice.
         return []
 
     def feed_whole(self, response: Mapping[str, Any]) -> list[StreamEvent]:
         """A plain JSON answer, from a server that does not stream although it was asked to."""
-        if response.get("error"):
-            raise self._failed(_dict(response["error"]))
         output = response.get("output")
         events: list[StreamEvent] = []
         for index, item in enumerate(output if isinstance(output, list) else ()):
             events += self._complete(self._items.setdefault(index, _Growing()), _dict(item))
-        self._response = dict(response)
+        self._end(dict(response))
         return events
+
+    def _end(self, response: Item) -> None:
+        if response.get("error") or response.get("status") in ("failed", "cancelled"):
+            raise self._failed(response.get("error"))
+        self._response = response
 
     def finish(self) -> Completed:
         if self._response is None:
@@ -116,7 +119,8 @@ class ResponsesDecoder:
             name = self._endpoint.service.name
             raise StreamTruncated(f"The answer of {name} was damaged on its way (an event is not JSON).") from error
 
-    def _failed(self, error: Mapping[str, Any]) -> Exception:
+    def _failed(self, told: object) -> Exception:
+        error = {"message": told} if isinstance(told, str) else _dict(told)
         code = str(error.get("code") or "")
         kind = "invalid_request_error" if _OUR_FAULT.search(code) else "server_error"
         return self._endpoint.rejected(fault_of_event({"error": {"type": kind, **_without_nulls(error)}}))
@@ -136,8 +140,9 @@ class ResponsesDecoder:
         return [ToolUseStarted(call_id(item), call_name(item))]
 
     def _grow(self, growing: _Growing, delta: str) -> list[StreamEvent]:
+        begins = not growing.text and any(other.text for other in self._items.values())
         growing.text += delta
-        return [TextDelta(delta)] if delta else []
+        return [TextDelta(BREAK + delta if begins else delta)] if delta else []
 
     def _complete(self, growing: _Growing, item: Item) -> list[StreamEvent]:
         """Some servers send an item whole only, so what was not told yet is told now."""

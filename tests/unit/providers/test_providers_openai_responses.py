@@ -354,3 +354,9 @@ async def test_another_servers_list_is_asked_for_too() -> None:
     server = Server(httpx.Response(200, json={"data": [{"id": "qwen3", "max_model_len": 4096}, {"id": "bge-embed"}]}))
     listed = await responses(server.client, base_url="http://127.0.0.1:9/v1", default_model="").list_models()
     assert [(model.id, model.context) for model in listed] == [("qwen3", 4096)]
+
+
+async def test_a_server_without_this_api_is_told_apart_from_a_wrong_address() -> None:
+    server = Server(httpx.Response(404, json={"error": "not found"}))
+    with pytest.raises(ProviderRejected, match=r"set caddie\.provider to openai-chat"):
+        await collect(responses(server.client, base_url="http://127.0.0.1:9/v1", default_model=""), asked(model="m"))

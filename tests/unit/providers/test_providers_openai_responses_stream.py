@@ -273,3 +273,25 @@ async def test_a_web_page_is_no_answer() -> None:
 async def test_arguments_that_are_no_json_object_are_never_run() -> None:
     end = await answered(call("Read", arguments="[1]"))
     assert end.message.tool_uses == (ToolUse("call_1", "Read", None, "[1]", call("Read", arguments="[1]")),)
+
+
+async def test_remarks_and_the_answer_after_them_do_not_run_into_each_other() -> None:
+    items = [message("I look.", 1, phase="commentary"), call("Read", path="a"), message("Done.", 2)]
+    *told, end = await collect(responses(Server(streamed(stream(*items))).client), asked())
+    assert isinstance(end, Completed)
+    assert "".join(event.text for event in told if isinstance(event, TextDelta)) == "I look.\n\nDone."
+    assert end.message.text == "I look.\n\nDone."
+    assert [part.opaque for part in end.message.parts] == items
+
+
+async def test_arguments_that_a_gateway_sends_as_an_object_are_read_and_go_back_as_text() -> None:
+    [use] = (await answered({**call("Read"), "arguments": {"path": "a"}}, listed=True)).message.tool_uses
+    assert use.arguments == {"path": "a"}
+    assert use.opaque["arguments"] == '{"path": "a"}'
+
+
+@pytest.mark.parametrize("error", [{"code": "server_error", "message": "Down."}, "Down."])
+async def test_a_last_event_that_tells_of_an_error_is_one(error: object) -> None:
+    content = sse({"type": "response.completed", "response": response([message("Hi.")], "failed", error=error)})
+    with pytest.raises(ProviderBusy, match=r"Down\."):
+        await collect(responses(Server(streamed(content)).client), asked())
