@@ -572,6 +572,8 @@ export interface EditorQuery {
   /** Part of a name, for `symbols` of the workspace. */
   query?: string;
   newName?: string;
+  /** For `diagnostics` after an edit of `path`: answer when they were published anew since its last change, or when so much time has passed. `path` then narrows nothing: all files are answered for. */
+  settleMs?: number;
   limit: number;
 }
 

@@ -25,6 +25,13 @@ class EditorQuery(Message):
     column: int | None = Field(None, ge=1, description="Counts from 1, in UTF-16 units.")
     query: str | None = Field(None, description="Part of a name, for `symbols` of the workspace.")
     new_name: str | None = None
+    settle_ms: int | None = Field(
+        None,
+        ge=0,
+        le=10_000,
+        description="For `diagnostics` after an edit of `path`: answer when they were published anew since its last "
+        "change, or when so much time has passed. `path` then narrows nothing: all files are answered for.",
+    )
     limit: int = Field(200, ge=1, le=2000)
 
 

@@ -15,6 +15,7 @@ from caddie import __version__
 from caddie.engine.engine import Engine
 from caddie.rpc.codec import Server, create_base_server
 from caddie.rpc.config import EditorSettings, read_parts, read_push
+from caddie.rpc.documents import mend
 from caddie.rpc.door import EditorDoor
 from caddie.rpc.peer import Peer
 
@@ -60,6 +61,11 @@ class App:
         if self._settings.take(told):
             await engine.set_editor_layers(self._settings.layers())
 
+    async def saved(self, uri: str) -> None:
+        """The person's own change of a file: no command that runs meanwhile made it."""
+        if path := to_fs_path(uri):
+            await (await self.engine()).changes.changed_by_others(Path(path))
+
     async def change_files(self) -> None:
         (await self.engine()).in_step()
 
@@ -104,6 +110,7 @@ def create_server() -> Server:
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
+        mend(server.workspace)
         app.initialize(params)
 
     @server.feature(types.INITIALIZED)
@@ -120,6 +127,7 @@ def create_server() -> Server:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        await app.saved(params.text_document.uri)
         await app.change_files()  # a settings file, perhaps; not every editor watches files
 
     bind_all(server, app)

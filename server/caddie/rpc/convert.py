@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
 
 from caddie.chat import events
 from caddie.chat.messages import Usage
@@ -11,13 +13,13 @@ from caddie.chat.session import Called, Compacted, Said, Session, TurnStarted
 from caddie.engine.explain import Explanation
 from caddie.engine.listed import Listed
 from caddie.engine.undo import UndoReport
-from caddie.protocol import chat, mcp, permissions, tools
+from caddie.protocol import chat, editor, mcp, permissions, tools
 from caddie.search.index import Hit
 from caddie.search.prefetch import ToolHint
 from caddie.search.tool_search import Found
 from caddie.storage.sessions import Summary
 from caddie.tools.call import CallUpdate
-from caddie.tools.context import PermissionRequest, QuestionRequest, TodoItem
+from caddie.tools.context import PermissionRequest, Problem, QuestionRequest, TodoItem
 from caddie.tools.grants import Grant
 from caddie.tools.permissions import Rule
 from caddie.tools.servers import ServerStatus
@@ -309,6 +311,11 @@ def question(request: QuestionRequest, request_id: str) -> permissions.QuestionA
             for item in request.questions
         ],
     )
+
+
+def problem(item: editor.Diagnostic) -> Problem:
+    severity: Literal["error", "warning"] = "error" if item.severity == "error" else "warning"
+    return Problem(Path(item.place.path), item.place.line, severity, item.message, item.source or "")
 
 
 def rule(item: Rule) -> permissions.RuleInfo:

@@ -17,13 +17,18 @@ from caddie.engine.findings import Finding
 from caddie.errors import ClientCannotAsk
 from caddie.protocol import methods, permissions, tools
 from caddie.protocol.base import Message
+from caddie.protocol.editor import EditorAnswer, EditorQuery
 from caddie.rpc import convert
 from caddie.rpc.codec import Server
+from caddie.rpc.documents import split_lines
 from caddie.rpc.peer import Peer
 from caddie.search.prefetch import ToolHint
 from caddie.tools.catalogue import Change
-from caddie.tools.context import PermissionAnswer, PermissionRequest, QuestionRequest
+from caddie.tools.context import PermissionAnswer, PermissionRequest, Problem, QuestionRequest
 from caddie.tools.servers import ServerStatus
+
+QUERY_SECONDS = 3.0
+"""An editor that is asked for what it knows and does not answer by then is not waited for."""
 
 
 class EditorPerson:
@@ -56,8 +61,10 @@ class EditorPerson:
 class Buffers:
     """Open documents, as the editor last told them. After an edit of ours its own echo may be late: ours counts."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, peer: Peer, can_query: bool) -> None:
         self._server = server
+        self._peer = peer
+        self._can_query = can_query
         self._written: dict[str, tuple[int | None, str]] = {}
 
     def read_open_file(self, path: Path) -> str | None:
@@ -89,6 +96,18 @@ class Buffers:
         self._written[document.uri] = (document.version, text)
         return True
 
+    async def problems(self, path: Path, settle: float) -> tuple[Problem, ...] | None:
+        if not self._can_query:
+            return None
+        query = EditorQuery(kind="diagnostics", path=str(path), settle_ms=int(settle * 1000))
+        try:
+            answer = await self._peer.request(methods.EDITOR_QUERY, query, timeout=settle + QUERY_SECONDS)
+        except (ClientCannotAsk, TimeoutError):
+            return None
+        assert isinstance(answer, EditorAnswer)
+        found = [convert.problem(item) for item in answer.diagnostics or () if item.severity in ("error", "warning")]
+        return tuple(sorted(found, key=lambda problem: problem.path != path))
+
     def _find(self, path: Path) -> TextDocument | None:
         wanted = path.resolve()
         for uri, document in self._server.workspace.text_documents.items():
@@ -104,7 +123,7 @@ def _smallest_edit(before: str, after: str, width: Callable[[str], int]) -> type
 
     `width` counts a line in the client's units.
     """
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old, new = split_lines(before), split_lines(after)
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
@@ -133,7 +152,7 @@ class EditorDoor(Door):
         self._with_diagnostics: set[Path] = set()
         self._said: set[str] = set()
         self._person = EditorPerson(peer, can)
-        self._buffers = Buffers(server)
+        self._buffers = Buffers(server, peer, bool(can.get("editorQuery")))
         self._trusted = trusted
 
     @property

@@ -84,6 +84,17 @@ class Person(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a language server or linter complains about in the editor; lines count from 1."""
+
+    path: Path
+    line: int
+    severity: Literal["error", "warning"]
+    message: str
+    source: str = ""
+
+
 class Editor(Protocol):
     """What only an editor knows. Doors without one use `NoEditor`."""
 
@@ -95,6 +106,11 @@ class Editor(Protocol):
         """Replace an open buffer's text as one undo step; False when `path` is not open."""
         ...
 
+    async def problems(self, path: Path, settle: float) -> Sequence[Problem] | None:
+        """All problems that the editor shows now, those of `path` first; None when it cannot tell. With `settle`, as
+        soon as `path` was looked at anew since its last change, but no later than so many seconds."""
+        ...
+
 
 class NoEditor:
     def read_open_file(self, path: Path) -> str | None:
@@ -102,6 +118,9 @@ class NoEditor:
 
     async def replace_open_file(self, path: Path, text: str) -> bool:
         return False
+
+    async def problems(self, path: Path, settle: float) -> Sequence[Problem] | None:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

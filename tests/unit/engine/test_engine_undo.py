@@ -60,6 +60,9 @@ class Editor:
     def read_open_file(self, path: Path) -> str | None:
         return self.buffers.get(path)
 
+    async def problems(self, path: Path, settle: float) -> None:
+        return None
+
     async def replace_open_file(self, path: Path, text: str) -> bool:
         if self.refuses:
             raise ClientCannotAsk("the editor did not apply the change: it is read-only.")

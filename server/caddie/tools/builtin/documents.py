@@ -117,7 +117,7 @@ def require_seen(document: Document, context: ToolContext) -> None:
             f"{document.name!r} has not been read in this session. Read it first, then repeat the change."
         )
     if seen != fingerprint(document.text):
-        raise ToolFailure(f"{document.name!r} has changed since it was read. Read it again, then repeat the change.")
+        raise ToolFailure(f"{document.name!r} has changed since you read it. Read it again, then repeat the change.")
 
 
 def fingerprint(text: str) -> float:

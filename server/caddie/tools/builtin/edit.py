@@ -14,11 +14,15 @@ from caddie.errors import ToolFailure
 from caddie.tools.builtin.diffs import short_diff
 from caddie.tools.builtin.documents import Document, load, require_seen, store
 from caddie.tools.builtin.paths import resolve_for_change
+from caddie.tools.builtin.problems import new_problems, problems_now
 from caddie.tools.builtin.text_files import line_end, lines_of, with_line_end
 from caddie.tools.context import ToolContext
 from caddie.tools.tool import DiffPreview, Preview, ToolArgs, ToolResult, builtin, text_result
 
 MAX_COMPARED_LINES = 20_000
+MAX_NAMED = 10
+MAX_NEAR = 3
+_NUMBERED = re.compile(r"\s*\d+\t")
 
 
 class EditArgs(ToolArgs):
@@ -45,11 +49,13 @@ async def preview_edit(args: EditArgs, context: ToolContext) -> Preview:
 
 async def edit(args: EditArgs, context: ToolContext) -> ToolResult:
     plan = await _plan(args, context)
+    known = await problems_now(plan.document, context)
     await store(plan.document, plan.after, context)
     diff = await asyncio.to_thread(short_diff, plan.document.text, plan.after)
     times = "1 place" if plan.count == 1 else f"{plan.count:,} places"
     where = " (in the editor's buffer)" if plan.document.is_open else ""
-    return text_result(f"Changed {plan.document.name!r} in {times}{where}.\n{diff}")
+    problems = await new_problems(known, plan.document, context)
+    return text_result(f"Changed {plan.document.name!r} in {times}{where}.\n{diff}{problems}")
 
 
 async def _plan(args: EditArgs, context: ToolContext) -> Plan:
@@ -64,8 +70,9 @@ async def _plan(args: EditArgs, context: ToolContext) -> Plan:
     if count == 0:
         raise ToolFailure(await asyncio.to_thread(_why_not_found, document, args.old_string))
     if count > 1 and not args.replace_all:
+        lines = await asyncio.to_thread(_lines_with, document.text, args.old_string)
         raise ToolFailure(
-            f"old_string is in {document.name!r} {count:,} times. Add lines round it until it is unique, "
+            f"old_string is in {document.name!r} {count:,} times, {lines}. Add lines round it until it is unique, "
             "or set replace_all to change them all."
         )
     return Plan(document, after, count)
@@ -95,6 +102,17 @@ def _places(text: str, old: str) -> list[tuple[int, int]]:
     return [(in_text(match.start()), in_text(match.end())) for match in re.finditer(re.escape(old), plain)]
 
 
+def _lines_with(text: str, old: str) -> str:
+    """`at lines 3, 10 and 25`: where each match begins."""
+    plain, old = with_line_end(text, "\n"), with_line_end(old, "\n")
+    places = [match.start() for match in re.finditer(re.escape(old), plain)]
+    numbers = [plain.count("\n", 0, at) + 1 for at in places[:MAX_NAMED]]
+    if len(places) > MAX_NAMED:
+        return f"first at lines {', '.join(map(str, numbers))}"
+    *first, last = dict.fromkeys(numbers)
+    return f"at lines {', '.join(map(str, first))} and {last}" if first else f"all in line {last}"
+
+
 def _why_not_found(document: Document, old: str) -> str:
     lines, wanted = lines_of(document.text), lines_of(old)
     start = _start_ignoring_whitespace(lines, wanted)
@@ -104,11 +122,14 @@ def _why_not_found(document: Document, old: str) -> str:
             f"old_string is not in {document.name!r}: only whitespace differs from lines {start + 1}-{end}. "
             f"They are exactly:\n{_quoted(lines, start, end)}"
         )
-    start = _nearest(lines, wanted)
-    if start is None:
+    if wanted and all(_NUMBERED.match(line) for line in wanted):
+        return "old_string holds the line numbers that Read shows before each line. Leave out number and tab."
+    starts = _nearest(lines, wanted)
+    if not starts:
         return f"old_string is not in {document.name!r}, nor anything like it. Read the file again."
-    shown = _quoted(lines, max(0, start - 1), min(len(lines), start + len(wanted) + 1))
-    return f"old_string is not in {document.name!r}. The nearest lines are:\n{shown}"
+    shown = _quoted(lines, max(0, starts[0] - 1), min(len(lines), starts[0] + len(wanted) + 1))
+    others = f"\nAlso near: {', '.join(f'line {start + 1}' for start in starts[1:])}." if starts[1:] else ""
+    return f"old_string is not in {document.name!r}. The nearest lines are:\n{shown}{others}"
 
 
 def _start_ignoring_whitespace(lines: list[str], wanted: list[str]) -> int | None:
@@ -118,14 +139,14 @@ def _start_ignoring_whitespace(lines: list[str], wanted: list[str]) -> int | Non
     return next((at for at in range(len(have) - len(want) + 1) if have[at : at + len(want)] == want), None)
 
 
-def _nearest(lines: list[str], wanted: list[str]) -> int | None:
-    """Where the block begins whose most telling line is nearest to that of `wanted`."""
+def _nearest(lines: list[str], wanted: list[str]) -> list[int]:
+    """Where the blocks begin whose most telling line is nearest to that of `wanted`, best first."""
     if not wanted:
-        return None
+        return []
     anchor = max(range(len(wanted)), key=lambda at: len(wanted[at].strip()))
     pool = {line.strip(): at for at, line in reversed(list(enumerate(lines[:MAX_COMPARED_LINES]))) if len(line) < 500}
-    near = difflib.get_close_matches(wanted[anchor].strip()[:500], pool, n=1, cutoff=0.5)
-    return max(0, pool[near[0]] - anchor) if near else None
+    near = difflib.get_close_matches(wanted[anchor].strip()[:500], pool, n=MAX_NEAR, cutoff=0.5)
+    return [max(0, pool[line] - anchor) for line in near]
 
 
 def _quoted(lines: list[str], start: int, end: int) -> str:

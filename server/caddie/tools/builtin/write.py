@@ -9,6 +9,7 @@ from pydantic import Field
 
 from caddie.tools.builtin.documents import Document, find, require_seen, store
 from caddie.tools.builtin.paths import resolve_for_change, shown
+from caddie.tools.builtin.problems import new_problems, problems_now
 from caddie.tools.builtin.text_files import UTF_8, Encoding, line_end, lines_of, with_line_end
 from caddie.tools.context import ToolContext
 from caddie.tools.tool import DiffPreview, Preview, ToolArgs, ToolResult, builtin, text_result
@@ -29,11 +30,13 @@ async def write(args: WriteArgs, context: ToolContext) -> ToolResult:
     document = existing or Document(path, shown(context.workspace, path), "", is_new=True)
     text = _new_text(args, existing)
     encoding, note = _encoding_for(document, text)
+    known = await problems_now(document, context)
     await store(document, text, context, encoding=encoding)
+    problems = await new_problems(known, document, context)
     did = "Replaced" if existing else "Created"
     where = " (in the editor's buffer)" if document.is_open else ""
     return text_result(
-        f"{did} {document.name!r}{where}: {len(lines_of(text)):,} lines, {len(text):,} characters.{note}"
+        f"{did} {document.name!r}{where}: {len(lines_of(text)):,} lines, {len(text):,} characters.{note}{problems}"
     )
 
 

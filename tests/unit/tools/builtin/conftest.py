@@ -16,6 +16,7 @@ from caddie.tools.context import (
     McpResource,
     PermissionAnswer,
     PermissionRequest,
+    Problem,
     QuestionRequest,
     SessionState,
     ToolContext,
@@ -53,6 +54,10 @@ class BufferEditor:
     """Open buffers in memory."""
 
     buffers: dict[Path, str] = field(default_factory=dict)
+    reports: Callable[[str], list[Problem]] | None = None
+
+    async def problems(self, path: Path, settle: float) -> list[Problem] | None:
+        return self.reports(self.buffers[path]) if self.reports else None
 
     def read_open_file(self, path: Path) -> str | None:
         return self.buffers.get(path)

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caddie.tools.builtin.edit import TOOL
 from caddie.tools.builtin.read import TOOL as READ
+from caddie.tools.builtin.write import TOOL as WRITE
+from caddie.tools.context import Problem
 from caddie.tools.tool import DiffPreview
 
 
@@ -44,9 +48,18 @@ async def test_the_preview_shows_the_whole_text_before_and_after(world):
 
 async def test_an_ambiguous_text_is_refused_unless_all_are_meant(world):
     file = await read_file(world, "a b a b a")
-    assert "3 times" in await world.failure(TOOL, path="a.txt", old_string="a", new_string="c")
+    message = await world.failure(TOOL, path="a.txt", old_string="a", new_string="c")
+    assert "is in 'a.txt' 3 times, all in line 1." in message
     assert "3 places" in await edit(world, "a", "c", replace_all=True)
     assert file.read_text() == "c b c b c"
+
+
+async def test_several_matches_are_named_by_their_lines(world):
+    await read_file(world, "x = 1\r\ny\r\nx = 1\r\nz\r\nx = 1\r\n" + "tail\r\n" * 30)
+    message = await world.failure(TOOL, path="a.txt", old_string="x = 1\n", new_string="c")
+    assert "3 times, at lines 1, 3 and 5. Add lines" in message
+    message = await world.failure(TOOL, path="a.txt", old_string="tail", new_string="c")
+    assert "30 times, first at lines 6, 7, 8, 9, 10, 11, 12, 13, 14, 15. Add" in message
 
 
 async def test_a_file_must_have_been_read(world):
@@ -60,7 +73,7 @@ async def test_a_file_that_changed_since_it_was_read_must_be_read_again(world):
     status = file.stat()
     file.write_text("one!\n")
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert "has changed since it was read" in await world.failure(
+    assert "has changed since you read it" in await world.failure(
         TOOL, path="a.txt", old_string="one", new_string="two"
     )
     await world.text(READ, path="a.txt")
@@ -119,6 +132,48 @@ async def test_the_nearest_lines_are_shown_when_nothing_matches(world):
     await read_file(world, "alpha\ndef compute_total(items):\n    return sum(items)\nomega\n")
     message = await world.failure(TOOL, path="a.txt", old_string="def compute_totals(item):", new_string="x")
     assert "     2\tdef compute_total(items):" in message
+
+
+async def test_other_near_places_are_named_too(world):
+    await read_file(world, "def total(a):\n  pass\ndef total(b):\n  pass\ndef totals(c):\n  pass\n")
+    message = await world.failure(TOOL, path="a.txt", old_string="def total(x):", new_string="x")
+    assert re.search(r"The nearest lines are:\n(     \d\t.*\n){3}Also near: line \d, line \d\.$", message)
+
+
+async def test_line_numbers_copied_from_read_are_recognised(world):
+    await read_file(world, "one\ntwo\n")
+    message = await world.failure(TOOL, path="a.txt", old_string="     1\tone\n     2\ttwo", new_string="x")
+    assert "holds the line numbers that Read shows" in message
+
+
+async def test_problems_that_appear_with_the_edit_reach_the_model_and_old_ones_do_not(world):
+    file = world.write("a.txt", "")
+    world.editor.buffers[file] = "a\nold\n"
+    b = world.workspace / "b.txt"
+
+    def reports(text):
+        found = [
+            Problem(file, n, "error", f"bad {word}", "lint") for n, word in enumerate(text.split(), 1) if word != "a"
+        ]
+        return [*found, *([Problem(b, 7, "warning", "a is gone\nfrom here")] if "a" not in text else [])]
+
+    world.editor.reports = reports
+    await world.text(READ, path="a.txt")
+    first = await edit(world, "a\n", "new\n\n")
+    assert first.endswith(
+        "\n\nSince this change the editor reports:\n"
+        "  a.txt:1: error: bad new (lint)\n  b.txt:7: warning: a is gone from here"
+    )
+    assert "editor reports" not in await edit(world, "new\n\n", "new\n")
+    text = await world.text(WRITE, path="a.txt", content="".join(f"w{n}\n" for n in range(30)))
+    assert "a.txt:1: error: bad w0 (lint)" in text
+    assert text.endswith("… and 10 more")
+
+
+async def test_a_file_that_is_not_open_is_not_waited_for(world):
+    await read_file(world, "one\n")
+    world.editor.reports = lambda text: pytest.fail("asked")
+    await edit(world, "one", "two")
 
 
 async def test_nothing_to_do_is_refused(world):

@@ -436,6 +436,7 @@
 ---@field column? integer Counts from 1, in UTF-16 units.
 ---@field query? string Part of a name, for `symbols` of the workspace.
 ---@field newName? string
+---@field settleMs? integer For `diagnostics` after an edit of `path`: answer when they were published anew since its last change, or when so much time has passed. `path` then narrows nothing: all files are answered for.
 ---@field limit integer
 
 --- The field that belongs to the query's kind is there; without a provider for the language it is empty.
