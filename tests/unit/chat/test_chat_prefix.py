@@ -1,4 +1,4 @@
-"""The prefix never moves: one session with all that may happen to it, over each provider's own bytes."""
+"""F10, and more: the prefix never moves. One session with all that may happen to it, over each provider's own bytes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
+import fake_responses
 from caddie.chat.provider import Provider
 from caddie.providers.anthropic import Anthropic
+from caddie.providers.gemini import Gemini
 from caddie.providers.openai_chat import OpenAIChat
+from caddie.providers.openai_responses import OpenAIResponses
 from engine_kit import Desk, desk, mcp_tool
 
 ALLOW = {"permissions": {"mode": "auto"}}
@@ -52,6 +55,33 @@ def chat_answer(step: list[Any]) -> bytes:
     return b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks) + b"data: [DONE]\n\n"
 
 
+def responses_answer(step: list[Any]) -> bytes:
+    items = [
+        fake_responses.message(item, at)
+        if isinstance(item, str)
+        else fake_responses.call(item[1], at, json.dumps(item[2]), call_id=item[0])
+        for at, item in enumerate(step)
+    ]
+    return fake_responses.stream(*items)
+
+
+def searching_answer(step: list[Any]) -> bytes:
+    """As a model that has the API's own search: it asks that one, not a function."""
+    if any(not isinstance(item, str) and item[1] == "ToolSearch" for item in step):
+        [(call_id, _, arguments)] = step
+        return fake_responses.stream({**fake_responses.search(arguments["query"]), "call_id": call_id})
+    return responses_answer(step)
+
+
+def gemini_answer(step: list[Any]) -> bytes:
+    parts = [
+        {"text": item} if isinstance(item, str) else {"functionCall": {"id": item[0], "name": item[1], "args": item[2]}}
+        for item in step
+    ]
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+    return f"data: {json.dumps({'candidates': [candidate]})}\n\n".encode()
+
+
 class Api:
     """Any API: keeps each body's bytes, answers with the next step of its script in that API's stream."""
 
@@ -75,7 +105,19 @@ def openai_chat(client: httpx.AsyncClient, host: str) -> Provider:
     return OpenAIChat(client, base_url=f"https://{host}/v1", api_key="k", idle_timeout=5.0, default_model="m")
 
 
+def openai(client: httpx.AsyncClient, host: str) -> Provider:
+    model = "gpt-5.5" if host == "api.openai.com" else "m"
+    return OpenAIResponses(client, base_url=f"https://{host}/v1", api_key="k", idle_timeout=5.0, default_model=model)
+
+
+def gemini(client: httpx.AsyncClient, host: str) -> Provider:
+    return Gemini(client, base_url=f"https://{host}", api_key="k", idle_timeout=5.0)
+
+
 APIS = {
+    "responses, native": (searching_answer, openai, "api.openai.com", "auto"),
+    "responses, bridge": (responses_answer, openai, "gateway.example", "auto"),
+    "gemini, bridge": (gemini_answer, gemini, "generativelanguage.googleapis.com", "auto"),
     "anthropic, native": (anthropic_answer, anthropic, "api.anthropic.com", "auto"),
     "anthropic, bridge": (anthropic_answer, anthropic, "gateway.example", "auto"),
     "chat, bridge": (chat_answer, openai_chat, "local.example", "auto"),
@@ -83,14 +125,20 @@ APIS = {
 }
 
 
+SAID = ("messages", "input", "contents")
+
+
 def prefix_hash(body: bytes) -> str:
     """Of tools and system prompt, byte for byte as they went out."""
-    return hashlib.sha256(body[: body.index(b'"messages":[')]).hexdigest()
+    said_at = min(at for key in SAID if (at := body.find(f'"{key}":['.encode())) >= 0)
+    rest = body[body.index(b"]", said_at) :]
+    assert b'"tools"' not in rest or b'"tools"' in body[:said_at], "the tools stand before what is said"
+    return hashlib.sha256(body[:said_at]).hexdigest()
 
 
 def said(body: bytes) -> list[Any]:
     """What the request says after its prefix, without the marks for the cache, which move."""
-    messages = json.loads(body)["messages"]
+    messages = next(value for key, value in json.loads(body).items() if key in SAID)
     return [json.loads(json.dumps(one).replace(', "cache_control": {"type": "ephemeral"}', "")) for one in messages]
 
 
