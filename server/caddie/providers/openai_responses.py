@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,6 +49,8 @@ class Manners:
     summary: bool = True
     encrypted: bool = True
     cache_key: bool = True
+    tools: int | None = None
+    """At most so many."""
 
 
 class OpenAIResponses:
@@ -70,7 +72,8 @@ class OpenAIResponses:
         self._host = host_of(base_url)
         self._xai = name == "xai" or self._host == _XAI_HOST
         self._openai = self._host == _OPENAI_HOST or self._host.endswith(_AZURE_HOST)
-        self._manners = Manners(summary=not self._xai)
+        official = self._openai or self._host == _XAI_HOST
+        self._manners = Manners(summary=not self._xai, tools=MAX_TOOLS if official else None)
         vendor = {_OPENAI_HOST: "OpenAI", _XAI_HOST: "xAI"}.get(self._host)
         self._endpoint = Endpoint(
             client,
@@ -83,7 +86,6 @@ class OpenAIResponses:
         self._functions = Rendered(lambda tools: self._render(tools, searches=False))
         self._searching = Rendered(lambda tools: self._render(tools, searches=True))
         self._suspicions = Suspicions(self._endpoint.service.name)
-        self._told_of_cap = False
         self._loaded = Rendered(lambda tools: [self._function(tool) for tool in tools], kept=_KEPT_SEARCHES)
 
     def capabilities(self, model: str) -> Capabilities:
@@ -117,13 +119,9 @@ class OpenAIResponses:
                 yield self._noted(request, event) if isinstance(event, Completed) else event
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
-        notes = [] if self.default_model else [self._suspicions.about(request, answer)]
-        if len(request.tools) > MAX_TOOLS and not self._told_of_cap:
-            self._told_of_cap = True
-            notes.append(
-                f"{self._endpoint.service.name} takes at most {MAX_TOOLS} tools in a request, so the last "
-                f"{len(request.tools) - MAX_TOOLS} were left out; defer or disable some in the tools panel."
-            )
+        notes = [self._suspicions.too_many(request, self._manners.tools)]
+        if not self.default_model:
+            notes.append(self._suspicions.about(request, answer))
         note = " ".join(filter(None, notes))
         return replace(answer, note=note) if note else answer
 
@@ -190,14 +188,15 @@ class OpenAIResponses:
         return Dialect(request.deferral == "native", self._openai, load)
 
     def _tools(self, request: ModelRequest) -> list[Item]:
-        return (self._searching if request.deferral == "native" else self._functions).of(request.tools)
+        rendered = (self._searching if request.deferral == "native" else self._functions).of(request.tools)
+        return capped(rendered, self._manners.tools)
 
     def _render(self, definitions: tuple[ToolDefinition, ...], *, searches: bool) -> list[Item]:
         return [
             search_tool(tool, self._function(tool)["parameters"])
             if searches and tool.name == TOOL_SEARCH
             else self._function(tool)
-            for tool in capped(definitions)
+            for tool in definitions
         ]
 
     def _function(self, definition: ToolDefinition) -> Item:
@@ -213,16 +212,23 @@ def concede(manners: Manners, refusal: str) -> Manners | None:
         changed = replace(manners, summary=False)
     elif re.search(r"encrypted.content[^.]*not supported|['\"`]include\b", text):
         changed = replace(manners, encrypted=False)
+    elif "array_above_max_length" in text or ("tools" in text and "array too long" in text):
+        limit = re.search(r"maximum length (\d+)", text)
+        changed = replace(manners, tools=int(limit[1]) if limit else MAX_TOOLS)
     elif "prompt_cache_key" in text:
         changed = replace(manners, cache_key=False)
     return None if changed == manners else changed
 
 
-def capped(definitions: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
+def capped(tools: list[Item], limit: int | None) -> list[Item]:
     """No more than the API takes. The two that reach all others stay in any case."""
-    if len(definitions) <= MAX_TOOLS:
-        return definitions
-    bridge = sum(tool.name in BRIDGE for tool in definitions)
-    others = [tool.name for tool in definitions if tool.name not in BRIDGE][: MAX_TOOLS - bridge]
-    kept = BRIDGE | frozenset(others)
-    return [tool for tool in definitions if tool.name in kept]
+    if limit is None or len(tools) <= limit:
+        return tools
+    entrances = [tool for tool in tools if _is_entrance(tool)]
+    others = [tool for tool in tools if not _is_entrance(tool)][: max(0, limit - len(entrances))]
+    kept = {id(tool) for tool in (*entrances, *others)}
+    return [tool for tool in tools if id(tool) in kept]
+
+
+def _is_entrance(tool: Item) -> bool:
+    return tool["type"] == "tool_search" or tool["name"] in BRIDGE

@@ -90,6 +90,17 @@ async def test_no_more_tools_are_sent_than_the_api_takes_and_the_person_is_told_
     assert (await completed(provider, asked(tools=tools))).note == ""
 
 
+async def test_how_many_tools_another_server_takes_is_learned_from_its_refusal() -> None:
+    text = "Invalid 'tools': array too long. Expected an array with maximum length 3, but got an array with length 5."
+    server = Server(httpx.Response(400, json={"error": {"message": text}}), lambda: streamed(OK))
+    provider = responses(server.client, base_url="http://127.0.0.1:9/v1", default_model="")
+    tools = tuple(ToolDefinition(name, "d", {}) for name in ("a", "b", "c", "ToolSearch", "ExecuteTool"))
+    end = await completed(provider, asked(model="m", tools=tools, deferral="native"))
+    kept = [tool.get("name", tool["type"]) for tool in server.bodies[1]["tools"]]
+    assert kept == ["a", "tool_search", "ExecuteTool"]
+    assert "at most 3 tools" in end.note
+
+
 async def test_an_answer_goes_back_item_by_item_as_it_came() -> None:
     items = [reasoning(1, "I look."), message("Looking.", phase="commentary"), call("Read", 1, path="a"),
              call("Read", 2, path="b")]  # fmt: skip
