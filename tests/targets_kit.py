@@ -12,6 +12,7 @@ from typing import Any
 
 from engine_kit import BOUND, Desk, desk
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SERVER = Path(__file__).parent / "fixtures" / "mcp_servers" / "targets.py"
 
 

@@ -57,6 +57,7 @@ class McpManager:
                 self._add(name, configured)
             elif known.configured.server != configured.server:
                 known.configured = configured
+                self._publish(known, known.tools)  # from here on they are another server's, see `identity_of`
                 self._apply(known)
             elif known.configured != configured:
                 known.reorigin(configured)

@@ -109,6 +109,10 @@ class Supervisor:
             self._connection.kill()
 
     @property
+    def tools(self) -> Sequence[RemoteTool]:
+        return self._tools
+
+    @property
     def log(self) -> str:
         """The last of its stderr: of the life that is on, else of the one before."""
         return (self._connection.log if self._connection else "") or self._earlier_log

@@ -76,7 +76,7 @@ class Peer:
                 method, "does not know it" if error.code == METHOD_NOT_FOUND else "answered with an error"
             ) from None
         except ValidationError:
-            raise _cannot(method, "gave an answer that does not fit the protocol") from None
+            raise _cannot(method, "gave an answer that does not fit the protocol", answered=True) from None
         except ConnectionError:
             raise _cannot(method, "is gone") from None
 
@@ -105,7 +105,10 @@ def _is_progress(event: object) -> bool:
     return isinstance(event, ToolCallEvent) and event.status == "running"
 
 
-def _cannot(method: Method, why: str) -> ClientCannotAsk:
+def _cannot(method: Method, why: str, *, answered: bool = False) -> ClientCannotAsk:
+    """`answered`: there was an answer, though none that can be read as a yes."""
     return ClientCannotAsk(
-        f"The editor could not be asked: `{method.name}` was sent, and the client {why}.", method=method.name
+        f"The editor could not be asked: `{method.name}` was sent, and the client {why}.",
+        method=method.name,
+        answered=answered,
     )
