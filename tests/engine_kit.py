@@ -161,7 +161,7 @@ async def over_http(
     engine = Engine(
         workspace,
         QuietDoor(),
-        environ={"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"},
+        environ={f"{name}_API_KEY": "k" for name in ("ANTHROPIC", "OPENAI", "GEMINI", "XAI")},
         places=places(workspace.parent, workspace),
         editor_layers=[Layer("editorUser", tree)],
     )

@@ -13,7 +13,7 @@ from caddie.chat.deferral import definition, stub
 from caddie.chat.messages import Deferral, Message, ToolAnswer, ToolDefinition, ToolUse
 from caddie.chat.session import Requested, Session
 from caddie.engine.tokens import compact, estimate_tokens, family_of
-from caddie.providers import anthropic_body
+from caddie.providers import anthropic_body, gemini_body
 from caddie.providers.openai_responses_items import function_tool
 from caddie.providers.schema import for_openai
 from caddie.storage.habits import Habits
@@ -132,6 +132,9 @@ def as_sent(tool: ToolDefinition, provider: str) -> Mapping[str, Any]:
             return anthropic_body.entry(tool)[0]
         case "openai" | "xai":
             return function_tool(tool, for_openai(tool.input_schema, compatible=provider != "openai").schema)
+        case "gemini":
+            [declaration] = gemini_body.declare([tool], gemini_body.Manners()).declarations
+            return declaration
         case _:
             schema = for_openai(tool.input_schema, compatible=True).schema
             function = {"name": tool.name, "description": tool.description, "parameters": schema}

@@ -23,16 +23,21 @@ TOOLS = {"git": (BIG, mcp_tool("git", "git_add"))}
 LOG = "mcp__git__git_log"
 
 
-@pytest.mark.parametrize("provider", ["openai-chat", "anthropic"])
+BASES = {"openai-chat": "openai", "openai": "openai", "xai": "openai", "gemini": "gemini", "anthropic": "anthropic"}
+
+
+@pytest.mark.parametrize("provider", BASES)
 async def test_the_report_agrees_with_the_bytes_that_were_sent(llmock: LLMock, workspace: Path, provider: str) -> None:
-    kind = "openai" if provider == "openai-chat" else provider
     llmock.reply("Hello.")
     async with over_http(
-        workspace, provider, llmock.base_url(kind), published=TOOLS, tools={"enabled": [LOG]}
+        workspace, provider, llmock.base_url(BASES[provider]), published=TOOLS, tools={"enabled": [LOG]}
     ) as engine:
         session, _, _ = await engine.turn(None, "hi", lambda *_: None)
         report = usage(await engine.usage(session.id))
-    sent = json.dumps(llmock.requests[-1].body["tools"], ensure_ascii=False, separators=(",", ":")).encode()
+    tools = llmock.requests[-1].body["tools"]
+    if provider == "gemini":
+        [tools] = [one["functionDeclarations"] for one in tools]
+    sent = json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode()
     assert abs(report.total.bytes_sent - len(sent)) < 0.05 * len(sent)
     in_tools = sum(row.in_prompt for row in report.rows if row.bytes_sent)
     assert abs(in_tools - estimate_tokens(sent.decode(), report.family)) < 0.05 * in_tools
