@@ -17,6 +17,7 @@ check: $(VENV)/.test
 	$(BIN)/ruff check server tests
 	$(BIN)/mypy
 	$(BIN)/python -m caddie.protocol.export --check
+	$(BIN)/python docs/reference/make_providers.py --check
 
 # The fast part of the VS Code extension's tests: types, lint, units. Needs Node 20.
 VSCODE := editors/vscode
@@ -46,6 +47,7 @@ llamacpp: $(VENV)/.test
 
 gen: $(VENV)/.test
 	$(BIN)/python -m caddie.protocol.export
+	$(BIN)/python docs/reference/make_providers.py
 
 pictures: $(VENV)/.test
 	$(BIN)/python docs/pictures/make.py

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 Scope = Literal["default", "user", "workspace", "editorUser", "editorWorkspace", "environment", "session"]
-Provider = Literal["auto", "anthropic", "openai", "openai-chat", "gemini", "xai", "offline"]
+Provider = Literal["auto", "anthropic", "openai", "openai-chat", "gemini", "xai", "deepseek", "offline"]
 Profile = Literal["standard", "lean", "all"]
 
 
@@ -136,6 +136,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "openai-chat": "Any server that speaks OpenAI's chat completions, for example a local one at `baseUrl`.",
         "gemini": "Google's Gemini API.",
         "xai": "xAI's API.",
+        "deepseek": "DeepSeek's API.",
         "offline": "No language model: Caddie searches, asks and runs tools by rules.",
     },
     "tools.profile": {

@@ -10,6 +10,7 @@ const PROVIDERS: readonly (readonly [label: string, variable: string])[] = [
   ['OpenAI', 'OPENAI_API_KEY'],
   ['Google Gemini', 'GEMINI_API_KEY'],
   ['xAI', 'XAI_API_KEY'],
+  ['DeepSeek', 'DEEPSEEK_API_KEY'],
 ];
 
 export class Keys {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import shutil
 import sys
@@ -69,9 +68,8 @@ def _settings(engine: Engine) -> Iterator[tuple[str, str]]:
 
 async def _provider(engine: Engine) -> AsyncIterator[tuple[str, str]]:
     settings = engine.configuration.settings
-    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "XAI_API_KEY"):
-        if os.environ.get(name):
-            yield GOOD, f"{name} is set"
+    for name in engine.models.keys:
+        yield GOOD, f"{name} is set"
     try:
         choice = await engine.models.choose(settings)
     except CaddieError as error:

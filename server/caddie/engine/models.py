@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from caddie.chat.provider import ModelInfo
 from caddie.errors import ProviderError
-from caddie.providers import LOCAL_SERVERS, Choice, LocalServer, choose_provider, is_listening
+from caddie.providers import LOCAL_SERVERS, PROVIDERS, Choice, LocalServer, choose_provider, is_listening
 from caddie.settings import Settings
 
 if TYPE_CHECKING:
@@ -60,6 +60,13 @@ class Models:
         if choice.model not in [model.id for model in models]:
             models = (ModelInfo(choice.model), *models)
         return ModelList(choice, models, problem)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The variables of this environment that hold a key of a known provider."""
+        return tuple(
+            row.key_name for row in PROVIDERS.values() if row.auto and self._environ.get(row.key_name, "").strip()
+        )
 
     @property
     def chosen(self) -> Choice | None:

@@ -16,7 +16,7 @@ from caddie.settings import Settings
 if TYPE_CHECKING:
     import httpx
 
-_BY_KEY: tuple[ProviderName, ...] = ("anthropic", "openai", "gemini", "xai")
+_BY_KEY: tuple[ProviderName, ...] = tuple(name for name, row in PROVIDERS.items() if row.auto)
 # A closed port refuses at once; a machine that runs a model may take its time to answer.
 _PROBE_SECONDS = 1.0
 _ASK_SECONDS = 3.0

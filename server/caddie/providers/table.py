@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from caddie.chat.provider import Provider
 from caddie.errors import ProviderAuth
 from caddie.providers.faults import looks_like_key
+from caddie.settings import Provider as ProviderName
 from caddie.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,15 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One provider of the settings. `model` is used when the person names none."""
+    """One provider of the settings. `model` is used when the person names none; `auto` takes it when its key is set."""
 
     target: str
     base_url: str
     key_name: str
     model: str = ""
+    auto: bool = True
 
 
-PROVIDERS: Mapping[str, Row] = {
+# `auto` looks for the keys in this order.
+PROVIDERS: Mapping[ProviderName, Row] = {
     "anthropic": Row(
         "caddie.providers.anthropic:Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-opus-5-5"
     ),
@@ -41,8 +44,11 @@ PROVIDERS: Mapping[str, Row] = {
         "gemini-3.8-flash",
     ),
     "xai": Row("caddie.providers.openai_responses:OpenAIResponses", "https://api.x.ai/v1", "XAI_API_KEY", "grok-4.5"),
+    "deepseek": Row(
+        "caddie.providers.openai_chat:OpenAIChat", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-v4-pro"
+    ),
     "openai-chat": Row(
-        "caddie.providers.openai_chat:OpenAIChat", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.5"
+        "caddie.providers.openai_chat:OpenAIChat", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.5", auto=False
     ),
 }
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

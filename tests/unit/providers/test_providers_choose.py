@@ -62,6 +62,7 @@ async def client():
         ({"OPENAI_API_KEY": "b", "GEMINI_API_KEY": "c"}, "openai"),
         ({"GEMINI_API_KEY": "c", "XAI_API_KEY": "d"}, "gemini"),
         ({"XAI_API_KEY": "d", "ANTHROPIC_API_KEY": " "}, "xai"),
+        ({"DEEPSEEK_API_KEY": "e"}, "deepseek"),
     ],
 )
 async def test_the_first_key_in_the_environment_decides(
@@ -201,6 +202,7 @@ WHOLE_ANSWERS = {
         ("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1/messages"),
         ("openai", "OPENAI_API_KEY", "https://api.openai.com/v1/responses"),
         ("openai-chat", "OPENAI_API_KEY", "https://api.openai.com/v1/chat/completions"),
+        ("deepseek", "DEEPSEEK_API_KEY", "https://api.deepseek.com/v1/chat/completions"),
         ("xai", "XAI_API_KEY", "https://api.x.ai/v1/responses"),
     ],
 )

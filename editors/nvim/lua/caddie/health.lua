@@ -1,7 +1,7 @@
 --- :checkhealth caddie
 local M = {}
 
-local PROVIDER_KEYS = { 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'XAI_API_KEY' }
+local PROVIDER_KEYS = { 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'XAI_API_KEY', 'DEEPSEEK_API_KEY' }
 
 local function check_editor(health)
   if vim.fn.has('nvim-0.11') == 1 then

@@ -66,7 +66,7 @@ function modelRow({ id, label, context }: ModelInfo, isUsed: boolean): Row {
 
 function providerRows(current: string): Row[] {
   const setting = vscode.workspace.getConfiguration('caddie').get<string>('provider', 'auto');
-  const names = ['auto', 'anthropic', 'openai', 'openai-chat', 'gemini', 'xai', 'offline'];
+  const names = ['auto', 'anthropic', 'openai', 'openai-chat', 'gemini', 'xai', 'deepseek', 'offline'];
   return [
     { label: vscode.l10n.t('Provider'), kind: vscode.QuickPickItemKind.Separator },
     ...names.map((name) => ({

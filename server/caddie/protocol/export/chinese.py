@@ -18,6 +18,7 @@ CHINESE = {
     "provider=openai-chat": "任何兼容 OpenAI chat completions 的服务器，例如 `baseUrl` 处的本机服务器。",
     "provider=gemini": "Google 的 Gemini API。",
     "provider=xai": "xAI 的 API。",
+    "provider=deepseek": "DeepSeek 的 API。",
     "provider=offline": "不使用语言模型：Caddie 按规则搜索、询问并运行工具。",
     "model": "模型名称；留空则使用提供商的默认模型。",
     "baseUrl": "兼容服务器的地址，例如本机服务器。",

@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 
 from caddie.providers.planning.conversation import Language
+from caddie.providers.table import PROVIDERS
 
 SHOWN_CHARACTERS = 8_000
 
+_KEYS = [row.key_name for row in PROVIDERS.values() if row.auto]
 _SAYINGS: dict[str, dict[Language, str]] = {
     "label": {
         "en": "No language model is connected: tools are chosen by fixed rules. To connect one, "
-        "set ANTHROPIC_API_KEY, OPENAI_API_KEY, "
-        "GEMINI_API_KEY or XAI_API_KEY, or start a local server such as Ollama.",
-        "zh": "未连接语言模型：工具按固定规则选择。要连接语言模型，请设置 ANTHROPIC_API_KEY、"
-        "OPENAI_API_KEY、GEMINI_API_KEY 或 XAI_API_KEY，"
-        "或启动 Ollama 等本地服务器。",
+        f"set {', '.join(_KEYS[:-1])} or {_KEYS[-1]}, or start a local server such as Ollama.",
+        "zh": "未连接语言模型：工具按固定规则选择。要连接语言模型，请设置 "
+        f"{'、'.join(_KEYS[:-1])} 或 {_KEYS[-1]}，或启动 Ollama 等本地服务器。",
     },
     "tag": {"en": "(no language model)", "zh": "（未连接语言模型）"},
     "greeting": {

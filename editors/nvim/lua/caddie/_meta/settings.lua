@@ -68,7 +68,7 @@
 ---@field writable? string[] Folders beside the workspace that the sandbox may write to.
 
 ---@class caddie.Settings
----@field provider? "auto"|"anthropic"|"openai"|"openai-chat"|"gemini"|"xai"|"offline" Which API to speak; `auto` takes the first that is there. (default auto)
+---@field provider? "auto"|"anthropic"|"openai"|"openai-chat"|"gemini"|"xai"|"deepseek"|"offline" Which API to speak; `auto` takes the first that is there. (default auto)
 ---@field model? string Model name; empty takes the provider's default.
 ---@field baseUrl? string Address of a compatible server, for example a local one.
 ---@field apiKeyEnv? string Name of the environment variable that holds the key.
