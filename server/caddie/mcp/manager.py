@@ -56,8 +56,10 @@ class McpManager:
             if known is None:
                 self._add(name, configured)
             elif known.configured.server != configured.server:
+                is_another = identity_of(known.configured.server) != identity_of(configured.server)
                 known.configured = configured
-                self._publish(known, known.tools)  # from here on they are another server's, see `identity_of`
+                if is_another:  # the same tools, and from here on not those that were allowed
+                    self._publish(known, known.tools)
                 self._apply(known)
             elif known.configured != configured:
                 known.reorigin(configured)
