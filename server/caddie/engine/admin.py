@@ -34,6 +34,11 @@ class ToolAdmin:
         self._explainer = Explainer(engine)
         self._writing = asyncio.Lock()  # one write of this process after the other; the file's lock is for the others
 
+    @property
+    def is_writing(self) -> bool:
+        """Several keys are stored one after the other; in between they may contradict each other."""
+        return self._writing.locked()
+
     def listing(self, session_id: str = "") -> tuple[Listed, ...]:
         self._engine.in_step()
         states = self._engine.tools.states(session_id)

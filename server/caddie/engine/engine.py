@@ -136,7 +136,8 @@ class Engine:
             self.in_background(self._warm_up())
         await self.mcp.configure(self.configuration.servers())
         self.check.soon()
-        if self.configuration.wants_trust and not self.configuration.is_trusted:
+        # An editor with a trust of its own has asked already.
+        if self.configuration.wants_trust and not self.configuration.is_trusted and self.door.workspace_trusted is None:
             self._asking = self.in_background(self._ask_trust())
 
     async def until_asked(self) -> None:

@@ -43,6 +43,9 @@ class SettingsCheck:
             self._timer.cancel()
 
     def _check(self) -> None:
+        if self._engine.admin.is_writing:
+            self.soon()
+            return
         findings = self.findings()
         if findings != self._shown:
             self._shown = findings
