@@ -6,7 +6,7 @@ The items are kept as they came: only then does the API know its own reasoning a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,10 +30,14 @@ def parts_of(items: Sequence[Item], cut: str) -> tuple[Part, ...]:
     # Reasoning is taken back only whole, and only before what came out of it.
     known = all(_is_known_again(item) for item, _ in said[: last + 1])
     parts = [part if known and place <= last else _unmarked(part) for place, (_, part) in enumerate(said)]
-    texts = [place for place, part in enumerate(parts) if isinstance(part, Text)]
-    for place in texts[1:]:
-        parts[place] = replace(parts[place], text=BREAK + parts[place].text)
-    return tuple(part for part in parts if part != Thinking(""))
+    return tuple(part for part in _apart(parts) if part != Thinking(""))
+
+
+def _apart(parts: Sequence[Part]) -> Iterator[Part]:
+    spoke = False
+    for part in parts:
+        yield replace(part, text=BREAK + part.text) if spoke and isinstance(part, Text) else part
+        spoke = spoke or isinstance(part, Text)
 
 
 def _is_known_again(item: Mapping[str, Any]) -> bool:
