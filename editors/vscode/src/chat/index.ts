@@ -344,7 +344,11 @@ class Chat implements ChatPanel {
     const result = await this.desk.compact();
     if (!result) throw new Error(vscode.l10n.t('There is nothing to shorten now.'));
     const [before, after] = [tokens(result.tokensBefore), tokens(result.tokensAfter)];
-    const words = vscode.l10n.t('Shortened from about {0} to {1} tokens; the model goes on with its notes.', before, after);
+    const words = vscode.l10n.t(
+      'Shortened from about {0} to {1} tokens; the model goes on with its notes.',
+      before,
+      after,
+    );
     this.desk.act({ do: 'notice', level: 'info', text: words });
   }
 

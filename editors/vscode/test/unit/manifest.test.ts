@@ -27,6 +27,10 @@ const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf
   .filter((path) => path.endsWith('.ts'))
   .map((path) => text('src', path));
 const code = sources.join('\n');
+const pageCode = readdirSync(join(ROOT, 'webview/src'), { encoding: 'utf8' })
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => text('webview/src', path))
+  .join('\n');
 
 test('every menu and key leads to a command that is there', () => {
   const used = [...Object.values(manifest.contributes.menus).flat(), ...manifest.contributes.keybindings];
@@ -62,6 +66,7 @@ test('every text in the code has its Chinese, and no Chinese is left over', () =
   const said = new Set<string>();
   for (const found of code.matchAll(/\bl10n\.t\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g)) said.add(unquote(found[1] as string));
   for (const found of text('src', 'status-text.ts').matchAll(/\bt\(('(?:[^'\\]|\\.)*')/g)) said.add(unquote(found[1] as string));
+  for (const found of pageCode.matchAll(/\b(?:t|later)\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g)) said.add(unquote(found[1] as string));
   const bundle = json('l10n', 'bundle.l10n.zh-cn.json') as Record<string, string>;
   assert.deepEqual([...said].filter((words) => !(words in bundle)), [], 'not translated');
   assert.deepEqual(Object.keys(bundle).filter((words) => !said.has(words)), [], 'nobody says this');

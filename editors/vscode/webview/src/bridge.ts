@@ -115,7 +115,6 @@ export type ToHost =
   | { type: 'detach'; id: string }
   | { type: 'showWhole'; title: string; text: string; language?: string }
   | { type: 'undoTurn'; turnId?: string }
-  | { type: 'takeBack'; path: string; turnId?: string }
   | { type: 'openChange'; path: string }
   | { type: 'keep' }
   | { type: 'log' }

@@ -1,4 +1,4 @@
-// Which files have turns changed? Each may be looked at in the diff editor, or taken back.
+// Which files have turns changed? Each may be looked at in the diff editor, whose arrows take single changes back.
 
 import { useContext, useState } from 'preact/hooks';
 import type { ChangedFile, Desk } from './bridge';
@@ -31,7 +31,7 @@ export function Changes({ desk, isRunning }: { desk: Desk; isRunning: boolean })
       {open && (
         <ul>
           {changed.map((file) => (
-            <ChangedRow key={file.path} file={file} canUndo={can.undo && !isRunning} />
+            <ChangedRow key={file.path} file={file} />
           ))}
         </ul>
       )}
@@ -39,7 +39,7 @@ export function Changes({ desk, isRunning }: { desk: Desk; isRunning: boolean })
   );
 }
 
-function ChangedRow({ file, canUndo }: { file: ChangedFile; canUndo: boolean }) {
+function ChangedRow({ file }: { file: ChangedFile }) {
   const page = useContext(PageContext);
   const name = oneLine(file.shown);
   return (
@@ -55,17 +55,6 @@ function ChangedRow({ file, canUndo }: { file: ChangedFile; canUndo: boolean }) 
       </button>
       {file.added > 0 && <span class="added">+{file.added}</span>}
       {file.removed > 0 && <span class="removed">−{file.removed}</span>}
-      {canUndo && (
-        <button
-          type="button"
-          class="icon"
-          title={t('Take back')}
-          aria-label={t('Take back the changes of {0}', name)}
-          onClick={() => page.post({ type: 'takeBack', path: file.path })}
-        >
-          <Icon name="discard" />
-        </button>
-      )}
     </li>
   );
 }

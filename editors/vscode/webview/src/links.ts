@@ -3,7 +3,7 @@
 export type Link = { kind: 'web'; href: string } | { kind: 'file'; path: string; line?: number };
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
- 
+
 const SKIPPED = /[\u0000-\u0020\u00a0\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** Nothing for `javascript:`, `command:`, `data:` and all else that acts instead of showing. */

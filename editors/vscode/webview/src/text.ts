@@ -1,6 +1,5 @@
 // What is done to words from strangers before a person sees them? Pure.
 
- 
 const ESCAPES = new RegExp(
   [
     '\\x1b\\][^\\x07\\x1b\\n]*(?:\\x07|\\x1b\\\\)', // OSC: titles, links, clipboard

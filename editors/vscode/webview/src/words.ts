@@ -6,7 +6,7 @@ export function useWords(words: Record<string, string> | undefined): void {
   table = words ?? {};
 }
 
-/** `t("{0} more", 3)`. The first argument is always written out, so that a test can find it in the translations. */
+/** The first argument of `t` is always written out, so that a test can find it in the translations. */
 export function t(words: string, ...values: (string | number)[]): string {
   return (table[words] ?? words).replace(/\{(\d)\}/g, (all, at: string) => String(values[Number(at)] ?? all));
 }

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Changes } from '../../src/chat/changes';
+import { ChatDesk, type Server, Stopped } from '../../src/chat/desk';
+import { pageHtml } from '../../src/chat/html';
+import { Withdrawn } from '../../src/chat/waiting';
+import type { HintInfo, TurnParams, TurnResult, UsageResult } from '../../src/protocol';
+import type { Desk, ToPage } from '../../webview/src/bridge';
+import { apply, newConversation } from '../../webview/src/store';
+import { BASH, call, done, EDIT, text, turn } from '../../webview/test/story';
+
+interface Turn {
+  params: TurnParams;
+  signal: AbortSignal;
+  answer: (result: Partial<TurnResult>) => void;
+  refuse: (error: Error) => void;
+}
+
+/** A desk whose server answers when the test says so. */
+function office(never: string[] = []) {
+  const turns: Turn[] = [];
+  const posted: ToPage[] = [];
+  const drafts: { draftId: string; text: string }[] = [];
+  const link: Server = {
+    turn: (params, signal) =>
+      new Promise((resolve, reject) => {
+        const usage = { inputTokens: 100, cachedTokens: 50, outputTokens: 10 };
+        const whole = {
+          sessionId: 's1',
+          turnId: `t${turns.length + 1}`,
+          stopReason: 'endTurn' as const,
+          text: '',
+          usage,
+        };
+        const answer = (result: Partial<TurnResult>) =>
+          resolve({ ...whole, mode: params.mode ?? 'agent', model: 'm', changedFiles: [], ...result });
+        turns.push({ params, signal, answer, refuse: reject });
+        signal.addEventListener('abort', () => reject(new Stopped()));
+      }),
+    draft: (params) => void drafts.push(params),
+    open: async (sessionId) => ({
+      session: { sessionId, title: 'late', created: '', updated: '', turns: 1, mode: 'plan' },
+      transcript: [{ turnId: 't0', kind: 'user', text: 'Which?' }],
+      todo: [],
+      notices: [],
+    }),
+    undo: async () => ({
+      turnId: 't1',
+      undoId: 'u1',
+      files: [{ path: 'a.py', outcome: 'restored' }],
+      message: 'Taken back.',
+    }),
+    compact: async () => ({ notes: '', tokensBefore: 900, tokensAfter: 90 }),
+    usage: async () => ({ total: { saved: 41_000, tokens: 61_000 } }) as UsageResult,
+  };
+  const later: (() => void)[] = [];
+  const desk = new ChatDesk(link, {
+    post: (message) => void posted.push(message),
+    changed: () => undefined,
+    now: () => 1000,
+    later: (act) => void later.push(act),
+    neverHinted: () => never,
+  });
+  desk.serverIs({ state: 'ready' });
+  const settle = async () => {
+    for (let at = 0; at < 10; at++) await Promise.resolve();
+    for (const act of later.splice(0)) act();
+  };
+  const shown = () =>
+    desk.conversation.items
+      .filter((item) => !item.void)
+      .map((item) => (item.kind === 'call' ? item.call.label : 'text' in item ? item.text : item.kind));
+  return { desk, turns, posted, drafts, settle, shown };
+}
+
+const hint = (tool: string): HintInfo => ({ tool, label: tool, description: '', score: 0.8, state: 'deferred' });
+
+test('a message takes chips and picks with it, once', async () => {
+  const { desk, turns, settle } = office();
+  desk.typed('pay');
+  desk.attach({ name: 'a.py', path: '/x/a.py' });
+  desk.attach({ name: 'a.py', path: '/x/a.py' });
+  desk.pick('mcp__acme__pay');
+  desk.send('pay it');
+  assert.deepEqual(turns[0]?.params, {
+    ...{ sessionId: undefined, message: 'pay it', attachments: [{ name: 'a.py', path: '/x/a.py' }] },
+    ...{ pickedTools: ['mcp__acme__pay'], mode: 'agent' },
+  });
+  turns[0].answer({});
+  await settle();
+  desk.send('again');
+  assert.deepEqual(
+    [turns[1]?.params.sessionId, turns[1]?.params.attachments, turns[1]?.params.pickedTools],
+    ['s1', [], []],
+  );
+});
+
+test('what is said during a turn waits and is sent when it ends', async () => {
+  const { desk, turns, settle } = office();
+  desk.send('one');
+  desk.send('two');
+  desk.send('three');
+  desk.unqueue(desk.desk.queue[1]!.id, false);
+  assert.deepEqual(
+    desk.desk.queue.map((one) => one.text),
+    ['two'],
+  );
+  turns[0]!.answer({});
+  await settle();
+  assert.deepEqual(
+    turns.map(({ params }) => params.message),
+    ['one', 'two'],
+  );
+});
+
+test('a stopped turn gives back what waited and the next message works', async () => {
+  const { desk, turns, posted, settle, shown } = office();
+  desk.send('one');
+  desk.send('two');
+  assert.equal(desk.stop(), true);
+  await settle();
+  assert.ok(turns[0]!.signal.aborted);
+  assert.deepEqual(
+    posted.filter(({ type }) => type === 'compose'),
+    [{ type: 'compose', text: 'two', how: 'append', focus: false }],
+  );
+  assert.deepEqual(shown(), ['one', 'stopped']);
+  desk.send('three');
+  assert.equal(turns[1]?.params.message, 'three');
+});
+
+test('an error of the server is a sentence in the conversation', async () => {
+  const { desk, turns, settle, shown } = office();
+  desk.send('one');
+  turns[0]!.refuse(new Error('The key was refused.'));
+  await settle();
+  assert.deepEqual(shown(), ['one', 'The key was refused.']);
+  assert.equal(desk.conversation.state, 'idle');
+});
+
+test('a page that is loaded in the middle of a turn has what the other one has', async () => {
+  const { desk, posted, settle } = office();
+  desk.send('one');
+  for (const action of turn([text('so '), text('far'), call('c1', 'running')]))
+    if (action.do === 'event') desk.event(action.params);
+  const started = JSON.parse(JSON.stringify(desk.start())) as Extract<ToPage, { type: 'start' }>;
+  const from = posted.length;
+  for (const action of turn([call('c1', 'done'), text('end'), done()], 't1', 9))
+    if (action.do === 'event') desk.event(action.params);
+  await settle();
+  const actions = posted.slice(from).flatMap((message) => (message.type === 'actions' ? message.actions : []));
+  const page = actions.reduce(apply, started.conversation);
+  assert.deepEqual(JSON.parse(JSON.stringify(page)), JSON.parse(JSON.stringify(desk.conversation)));
+  const all = posted
+    .flatMap((message) => (message.type === 'actions' ? message.actions : []))
+    .reduce(apply, newConversation());
+  assert.deepEqual(JSON.parse(JSON.stringify(all)), JSON.parse(JSON.stringify(desk.conversation)));
+});
+
+test('another conversation stops the turn, and its late words do not come in', async () => {
+  const { desk, turns, settle, shown } = office();
+  desk.send('one');
+  desk.send('two');
+  await desk.open('s0');
+  await settle();
+  assert.ok(turns[0]!.signal.aborted);
+  for (const action of turn([text('late')])) if (action.do === 'event') desk.event(action.params);
+  assert.deepEqual(shown(), ['Which?']);
+  assert.equal(desk.mode, 'plan');
+  desk.send('on');
+  assert.deepEqual([turns.length, turns[1]?.params.sessionId, turns[1]?.params.mode], [2, 's0', 'plan']);
+});
+
+test('hints belong to the newest draft, and not to what was picked or never wanted', () => {
+  const { desk, drafts } = office(['never']);
+  desk.typed('pay');
+  const late = drafts[0]!.draftId;
+  desk.typed('pay back');
+  desk.showHints({ source: 'draft', draftId: late, hints: [hint('a')] });
+  assert.deepEqual(desk.desk.hints, []);
+  const { draftId } = drafts[1]!;
+  desk.showHints({ source: 'draft', draftId, hints: [hint('a'), hint('never')] });
+  assert.deepEqual(
+    desk.desk.hints.map(({ tool }) => tool),
+    ['a'],
+  );
+  desk.showHints({ source: 'turn', turnId: 't', hints: [hint('b')] });
+  assert.deepEqual(
+    desk.desk.hints.map(({ tool }) => tool),
+    ['a'],
+  );
+  desk.pick('a');
+  assert.deepEqual([desk.desk.hints, desk.desk.picks.map(({ tool }) => tool)], [[], ['a']]);
+  desk.typed('/plan');
+  assert.equal(drafts.length, 2);
+});
+
+test('permissions are answered each by its own, once; what is withdrawn is no answer', async () => {
+  const { desk } = office();
+  const withdraws: (() => void)[] = [];
+  const keep = (withdraw: () => void) => void withdraws.push(withdraw);
+  const [bash, edit] = [desk.waiting.permission(BASH, keep), desk.waiting.permission(EDIT, keep)];
+  assert.equal(desk.desk.asks.length, 2);
+  desk.waiting.answer('p2', { choice: 'once' });
+  desk.waiting.answer('p2', { choice: 'always' });
+  withdraws[0]!();
+  assert.deepEqual(await edit, { choice: 'once' });
+  await assert.rejects(bash, Withdrawn);
+  assert.deepEqual(desk.desk.asks, []);
+});
+
+test('changed files are counted from what was asked, and go when their turn is undone', async () => {
+  const { desk, turns, settle } = office();
+  desk.previewed(EDIT);
+  desk.send('one');
+  turns[0]!.answer({ turnId: 't1', changedFiles: ['invoices.py', 'other.py'] });
+  await settle();
+  const told = (value: Desk) =>
+    value.changed.map(({ shown, added, removed, canDiff }) => [shown, added, removed, canDiff]);
+  assert.deepEqual(told(desk.desk), [
+    ['invoices.py', 3, 2, true],
+    ['other.py', 0, 0, false],
+  ]);
+  assert.equal(desk.changes.before('invoices.py'), 'a\n');
+  assert.equal((await desk.undo())?.undoId, 'u1');
+  assert.deepEqual(desk.desk.changed, []);
+});
+
+test('a file that two turns changed stays until both are undone', () => {
+  const changes = new Changes();
+  changes.turnChanged('t1', ['a']);
+  changes.turnChanged('t2', ['a']);
+  changes.undone('t2');
+  assert.equal(changes.list().length, 1);
+  changes.undone('t1');
+  assert.equal(changes.list().length, 0);
+});
+
+test('a server that goes away takes its questions along', async () => {
+  const { desk } = office();
+  const asked = desk.waiting.permission(BASH, () => undefined);
+  desk.serverIs({ state: 'starting', reason: 'It stopped.' });
+  await assert.rejects(asked, Withdrawn);
+  assert.equal(desk.desk.server.reason, 'It stopped.');
+});
+
+test('what deferral saves is asked for once the server is there', async () => {
+  const { desk, settle } = office();
+  await settle();
+  assert.deepEqual(desk.desk.savings, { saved: 41_000, total: 61_000 });
+});
+
+test('the page’s policy lets nothing in but its own files', () => {
+  const html = pageHtml({
+    script: 's',
+    style: 'c',
+    source: 'https://own',
+    nonce: 'abc',
+    language: '"><script>',
+    words: { x: '</div><script>' },
+  });
+  const [, policy = ''] = /Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
+  assert.match(policy, /default-src &#39;none&#39;|default-src 'none'/);
+  assert.ok(!policy.includes('unsafe') && !policy.includes('*') && !/script-src [^;]*https:/.test(policy));
+  assert.equal(html.match(/<script/g)?.length, 1);
+});
