@@ -50,4 +50,9 @@ def _form(pattern: str) -> tuple[str, bool]:
 @lru_cache(20_000)  # lists of hundreds of names meet hundreds of tools at each change
 def _names(name: str, original_name: str, server: str, is_strict: bool) -> frozenset[str]:
     spec = ToolSpec(name=name, description="", input_schema={}, original_name=original_name, server=server)
-    return frozenset(spelling for rank, spelling in spellings(spec) if rank != BARE or not is_strict)
+    found = {spelling for rank, spelling in spellings(spec) if rank != BARE or not is_strict}
+    if server:  # as published too, with blanks and letters that comparing names takes out
+        found |= {
+            f"{start}{original_name}".strip().casefold() for start in (f"{server}/", f"{server}__", f"mcp__{server}__")
+        }
+    return frozenset(found if is_strict else found | {original_name.strip().casefold()} - {""})
