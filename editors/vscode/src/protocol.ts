@@ -195,6 +195,12 @@ export interface CompactResult {
   tokensAfter: number;
 }
 
+export interface RewindParams {
+  sessionId: string;
+  /** The first turn to leave out. */
+  turnId: string;
+}
+
 export interface UndoParams {
   sessionId: string;
   /** A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force. */
@@ -765,6 +771,9 @@ export const sessionDelete = new RequestType<SessionParams, Empty, void>("caddie
 /** Puts notes by the model in the place of a long conversation. The transcript stays; the next turn begins a new prefix, with the tools as they are set now. Cancellation: `$/cancelRequest`: the conversation stays as it was. */
 export const sessionCompact = new RequestType<SessionParams, CompactResult, void>("caddie/session/compact");
 
+/** Goes back to before a turn, to say something else: that turn and all after it leave the conversation. Files stay as they are; `caddie/session/undo` takes those back. */
+export const sessionRewind = new RequestType<RewindParams, SessionOpenResult, void>("caddie/session/rewind");
+
 /** Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone. */
 export const sessionUndo = new RequestType<UndoParams, UndoResult, void>("caddie/session/undo");
 
@@ -851,6 +860,7 @@ export const METHODS = {
   "caddie/session/rename": "toServer",
   "caddie/session/delete": "toServer",
   "caddie/session/compact": "toServer",
+  "caddie/session/rewind": "toServer",
   "caddie/session/undo": "toServer",
   "caddie/tools/list": "toServer",
   "caddie/tools/search": "toServer",

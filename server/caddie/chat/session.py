@@ -86,6 +86,13 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewound:
+    """The conversation goes on as if this turn and those after it had not been."""
+
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ThinkingDropped:
     """The provider did not take earlier reasoning back, so none of it is sent from here on."""
 
@@ -118,9 +125,18 @@ class TurnEnded:
 
 
 Record = (
-    Prefix | TurnStarted | Said | Called | Told | Requested | Compacted | ThinkingDropped | Titled | StateChanged
-    | SettingsChanged | TurnEnded
+    Prefix | TurnStarted | Said | Called | Told | Requested | Compacted | Rewound | ThinkingDropped | Titled
+    | StateChanged | SettingsChanged | TurnEnded
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a session stood when a turn began: how long history and transcript were, and what the model knew."""
+
+    messages: int
+    records: int
+    told: Told
 
 
 @dataclass(slots=True)
@@ -137,6 +153,7 @@ class Session:
     requests: list[Requested] = field(default_factory=list)
     compacted: Compacted | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    marks: dict[str, Mark] = field(default_factory=dict)
     turns: int = 0
     parent: str = ""
     """The session whose model started this one as a helper."""
@@ -164,6 +181,9 @@ class Session:
                 self.compacted, self.prefix, self.foreign = record, None, 0
                 self.told = Told((), (), ())
                 self.messages.clear()
+                self.marks.clear()
+            case Rewound(turn_id) if turn_id in self.marks:
+                self._rewind(turn_id)
             case ThinkingDropped():
                 self.foreign = len(self.messages)
             case Told():
@@ -172,11 +192,21 @@ class Session:
                 self.title = title
             case SettingsChanged(tree):
                 self.settings = tree
-            case TurnStarted(_, text):
+            case TurnStarted(turn_id, text):
+                self.marks[turn_id] = Mark(len(self.messages), len(self.records), self.told)
                 self.turns += 1
                 self.title = self.title or title_of(text)
         if isinstance(record, TurnStarted | Said | Called | Compacted | StateChanged | TurnEnded):
             self.records.append(record)
+
+    def _rewind(self, turn_id: str) -> None:
+        mark = self.marks[turn_id]
+        gone = list(self.marks)[list(self.marks).index(turn_id) :]
+        del self.messages[mark.messages :], self.records[mark.records :]
+        self.marks = {name: kept for name, kept in self.marks.items() if name not in gone}
+        self.told = mark.told
+        self.foreign = min(self.foreign, len(self.messages))
+        self.turns -= len(gone)
 
     def history(self) -> tuple[Message, ...]:
         """What is sent. Reasoning and marks are bound to the model that made them, so others' stay behind."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from caddie.chat.session import Record, Said, Session, Titled
-from caddie.errors import SessionBusy
+from caddie.chat.session import Record, Rewound, Said, Session, Titled
+from caddie.errors import InvalidInput, SessionBusy
 from caddie.storage.sessions import SessionStore, Summary
 
 
@@ -46,6 +46,23 @@ class Sessions:
     async def rename(self, session_id: str, title: str) -> Session:
         session = await self.get(session_id)
         record = Titled(title)
+        session.apply(record)
+        self._store.append(session_id, record)
+        await self._store.flush()
+        return session
+
+    async def rewind(self, session_id: str, turn_id: str) -> Session:
+        """Forget a turn and all that followed it; files stay as they are.
+
+        Raises: SessionNotFound, SessionBusy, InvalidInput when there is no such turn.
+        """
+        session = await self.get(session_id)
+        if session.is_running:
+            raise SessionBusy("A turn is running in this session; stop it before you go back.")
+        if turn_id not in session.marks:
+            why = "was summarized since" if session.compacted else "does not exist in it"
+            raise InvalidInput(f"The conversation cannot go back to the turn {turn_id!r}: it {why}.")
+        record = Rewound(turn_id)
         session.apply(record)
         self._store.append(session_id, record)
         await self._store.flush()

@@ -159,6 +159,11 @@ class CompactResult(Message):
     tokens_after: int = Field(description="Estimate for the notes.")
 
 
+class RewindParams(Message):
+    session_id: str
+    turn_id: str = Field(description="The first turn to leave out.")
+
+
 class UndoParams(Message):
     session_id: str
     turn_id: str | None = Field(

@@ -70,6 +70,12 @@ SESSION_COMPACT = _request(
     "`$/cancelRequest`: the conversation stays as it was.",
     errors=(*_SESSION, *_PROVIDER),
 )  # fmt: skip
+SESSION_REWIND = _request(
+    "caddie/session/rewind", chat.RewindParams, chat.SessionOpenResult,
+    "Goes back to before a turn, to say something else: that turn and all after it leave the conversation. Files stay "
+    "as they are; `caddie/session/undo` takes those back.",
+    errors=_SESSION,
+)  # fmt: skip
 SESSION_UNDO = _request(
     "caddie/session/undo", chat.UndoParams, chat.UndoResult,
     "Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through "
@@ -170,7 +176,7 @@ SETTINGS_WRITE = Method(
 
 METHODS: tuple[Method, ...] = (
     CHAT_TURN, CHAT_DRAFT, CHAT_EVENT, HINTS_SHOW,
-    SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE, SESSION_COMPACT, SESSION_UNDO,
+    SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE, SESSION_COMPACT, SESSION_REWIND, SESSION_UNDO,
     TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
     TOOLS_CHANGED,
     MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_LOG, MCP_RESOURCES, MCP_READ_RESOURCE, MCP_STATUS,

@@ -25,6 +25,7 @@ from caddie.chat.session import (
     Prefix,
     Record,
     Requested,
+    Rewound,
     Said,
     SettingsChanged,
     StateChanged,
@@ -45,7 +46,7 @@ _PART_NAMES = {kind: name for name, kind in _PARTS.items()}
 _RECORDS: dict[str, type] = {
     "prefix": Prefix, "turn": TurnStarted, "message": Said, "call": Called, "told": Told,
     "title": Titled, "state": StateChanged, "settings": SettingsChanged, "end": TurnEnded,
-    "request": Requested, "compacted": Compacted, "thinkingDropped": ThinkingDropped,
+    "request": Requested, "compacted": Compacted, "rewound": Rewound, "thinkingDropped": ThinkingDropped,
 }  # fmt: skip
 _RECORD_NAMES = {kind: name for name, kind in _RECORDS.items()}
 
@@ -96,6 +97,8 @@ def from_line(line: str) -> Record | None:
             return Requested(**{**tree, "usage": Usage(**tree["usage"])})
         case "compacted":
             return Compacted(tree["notes"], tuple(tree["tools_used"]))
+        case "rewound":
+            return Rewound(tree["turn_id"])
         case "thinkingDropped":
             return ThinkingDropped()
         case _:

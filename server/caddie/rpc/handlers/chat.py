@@ -16,6 +16,8 @@ from caddie.rpc.codec import Server, bind
 
 if TYPE_CHECKING:
     from caddie.chat.events import TurnEvent
+    from caddie.chat.session import Session
+    from caddie.engine.engine import Engine
     from caddie.rpc.app import App
 
 
@@ -78,7 +80,13 @@ def bind_handlers(server: Server, app: App) -> None:
 
     async def open_session(params: wire.SessionParams) -> wire.SessionOpenResult:
         engine = await app.engine()
-        session = await engine.sessions.get(params.session_id)
+        return opened(engine, await engine.sessions.get(params.session_id))
+
+    async def rewind_session(params: wire.RewindParams) -> wire.SessionOpenResult:
+        engine = await app.engine()
+        return opened(engine, await engine.sessions.rewind(params.session_id, params.turn_id))
+
+    def opened(engine: Engine, session: Session) -> wire.SessionOpenResult:
         return wire.SessionOpenResult(
             session=convert.session(session),
             transcript=convert.transcript(session),
@@ -112,4 +120,5 @@ def bind_handlers(server: Server, app: App) -> None:
     bind(server, methods.SESSION_RENAME, rename_session)
     bind(server, methods.SESSION_DELETE, delete_session)
     bind(server, methods.SESSION_COMPACT, compact_session)
+    bind(server, methods.SESSION_REWIND, rewind_session)
     bind(server, methods.SESSION_UNDO, undo)

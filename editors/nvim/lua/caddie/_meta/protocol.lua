@@ -149,6 +149,10 @@
 ---@field tokensBefore integer Estimate for the history as it was.
 ---@field tokensAfter integer Estimate for the notes.
 
+---@class caddie.RewindParams
+---@field sessionId string
+---@field turnId string The first turn to leave out.
+
 ---@class caddie.UndoParams
 ---@field sessionId string
 ---@field turnId? string A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force.
@@ -583,6 +587,9 @@ return {
   --- Puts notes by the model in the place of a long conversation. The transcript stays; the next turn begins a new prefix, with the tools as they are set now.
   --- toServer: caddie.SessionParams -> caddie.CompactResult
   SESSION_COMPACT = "caddie/session/compact",
+  --- Goes back to before a turn, to say something else: that turn and all after it leave the conversation. Files stay as they are; `caddie/session/undo` takes those back.
+  --- toServer: caddie.RewindParams -> caddie.SessionOpenResult
+  SESSION_REWIND = "caddie/session/rewind",
   --- Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone.
   --- toServer: caddie.UndoParams -> caddie.UndoResult
   SESSION_UNDO = "caddie/session/undo",
