@@ -19,7 +19,7 @@ from caddie.providers.schema_keys import ANTHROPIC_KEYS, GEMINI_KEYS, NO_KEYS, K
 from caddie.providers.schema_node import Dialect, Schema, clean_node, join_tuple, take_tuple
 from caddie.providers.schema_refs import inline
 from caddie.providers.schema_root import flatten_root
-from caddie.providers.schema_size import shrunk
+from caddie.providers.schema_size import shrunk, trimmed
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -119,7 +119,7 @@ def _gemini_proto(original: object, levels: int | None) -> WireSchema:
 
 def _clean(original: object, dialect: Dialect) -> tuple[Schema, str]:
     """Raises: _Unusable."""
-    root = inline(original) if isinstance(original, Mapping) else {}
+    root = trimmed(inline(original)) if isinstance(original, Mapping) else {}
     flat, note = flatten_root(clean_node(root, dialect) or {})
     cleaned = _mended(shrunk(flat))
     if not (cleaned.get("type") == "object" and isinstance(cleaned.get("properties"), dict)):

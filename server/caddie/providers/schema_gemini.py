@@ -176,7 +176,7 @@ def _put_values(proto: Schema, node: Mapping[str, Any]) -> None:
 
 def _put_members(proto: Schema, node: Mapping[str, Any]) -> None:
     if proto["type"] == "ARRAY":
-        proto["items"] = to_proto(node["items"]) if node.get("items") else {"type": "STRING"}
+        proto["items"] = to_proto(node.get("items", {}))
     if proto["type"] == "OBJECT" and node.get("properties"):
         proto["properties"] = {key: to_proto(inner) for key, inner in node["properties"].items()}
         if required := [key for key in node.get("required", ()) if key in proto["properties"]]:

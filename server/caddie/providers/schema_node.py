@@ -85,6 +85,8 @@ def _map(value: object, dialect: Dialect, depth: int) -> object:
 
 def _data(value: object) -> object:
     """A copy of an annotation or a bound, or nothing when JSON or a model API cannot carry it."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
         copy = json.loads(text)

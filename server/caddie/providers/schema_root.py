@@ -28,7 +28,10 @@ class _Gathered:
 
 
 def flatten_root(root: Mapping[str, Any]) -> tuple[Schema, str]:
-    """`root` as a plain object, wider where it must be, and a sentence for what it no longer says."""
+    """`root` as a plain object, wider where it must be, and a sentence for what it no longer says.
+
+    A property that only one option of a choice names is told as that option tells it.
+    """
     gathered = _gather(root, 0)
     flat = {key: value for key, value in root.items() if key not in _NOT_AT_ROOT}
     if gathered.combined:

@@ -25,6 +25,18 @@ def shrunk(schema: Schema) -> Schema:
     return schema if size(schema) <= SIZE else _fewer(schema)
 
 
+def trimmed(inlined: Schema) -> Schema:
+    """Cut before it is cleaned, for cleaning takes time: only what is many times too large."""
+    for depth in _DEPTHS:
+        try:
+            if size(inlined) <= 4 * SIZE:
+                return inlined
+        except (TypeError, ValueError, RecursionError):
+            return inlined  # Some value is no JSON; it goes when it is cleaned.
+        inlined = cut_below(inlined, depth)
+    return inlined
+
+
 def size(schema: Schema) -> int:
     return len(json.dumps(schema, ensure_ascii=False))
 

@@ -2,111 +2,21 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schema_kit import CLEANERS, HUGE, VECTORS, catalogues, nested, samples
 
-from caddie.providers.schema import WireSchema, for_anthropic, for_openai
-
-CLEANERS: dict[str, Callable[[object], WireSchema]] = {
-    "anthropic": for_anthropic,
-    "openai": lambda schema: for_openai(schema, compatible=False),
-    "compatible": lambda schema: for_openai(schema, compatible=True),
-}
-NOT_AT_ROOT = {"anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else", "$ref", "$defs"}
-TREE = {
-    "type": "object",
-    "properties": {"root": {"$ref": "#/$defs/node"}},
-    "$defs": {"node": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}},
-}
-BOMB = {
-    "properties": {"a": {"$ref": "#/$defs/d0"}},
-    "$defs": {f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 10} for i in range(30)},
-}
-HUGE = {"properties": {f"p{i}": {"type": "string", "description": "x" * 200} for i in range(1000)}}
-
-
-def nested(levels: int) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "string"}
-    for _ in range(levels):
-        schema = {"type": "object", "properties": {"in": schema}}
-    return schema
-
-
-VECTORS: dict[str, Any] = {
-    "root anyOf of required": {
-        "type": "object",
-        "properties": {"a": {"type": "string"}, "b": {}, "c": {}},
-        "anyOf": [{"required": ["a", "b"]}, {"required": ["c"]}],
-    },
-    "root oneOf of objects": {
-        "oneOf": [
-            {"properties": {"kind": {"const": "x"}, "x": {"type": "string"}}, "required": ["kind", "x"]},
-            {"properties": {"kind": {"const": "y"}, "y": {"type": "number"}}, "required": ["kind", "y"]},
-        ]
-    },
-    "root allOf": {"allOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]},
-    "root ref": {"$ref": "#/$defs/in", "$defs": {"in": {"type": "object", "properties": {"a": {"type": "string"}}}}},
-    "ref to the root": {"properties": {"again": {"$ref": "#"}}},
-    "recursive tree": TREE,
-    "ref bomb": BOMB,
-    "external ref": {"properties": {"a": {"$ref": "https://example.com/s.json"}, "b": {"$ref": "#/$defs/none"}}},
-    "escaped ref": {"properties": {"a": {"$ref": "#/$defs/x~1y%20z"}}, "$defs": {"x/y z": {"type": "string"}}},
-    "definitions and tuples": {
-        "definitions": {"p": {"type": "number"}},
-        "properties": {"t": {"type": "array", "items": [{"$ref": "#/definitions/p"}, {"type": "string"}]}},
-    },
-    "properties named like keywords": {
-        "properties": {"type": {"type": "string"}, "$ref": {"type": "string"}, "required": {"type": "boolean"}},
-        "required": ["type", "$ref"],
-    },
-    "required true on a property": {"properties": {"a": {"type": "string", "required": True}, "b": {}}},
-    "required names nobody": {"properties": {"a": {}}, "required": ["a", "a", "z", 3]},
-    "boolean exclusiveMinimum": {"properties": {"n": {"type": "number", "minimum": 0, "exclusiveMinimum": True}}},
-    "mixed enum": {"properties": {"e": {"enum": [1, 2, None]}, "c": {"const": None}, "n": {"enum": []}}},
-    "empty": {},
-    "null": None,
-    "true": True,
-    "list": [1],
-    "nullable object": {"type": ["object", "null"], "properties": {"a": {}}},
-    "wrong root type": {"type": "string"},
-    "array without items": {"properties": {"a": {"type": "array"}, "b": {"type": ["array", "null"]}}},
-    "odd keys": {
-        "properties": {"user.name": {}, "a key": {}, "k" * 70: {}, "名前": {}, "住所": {}},
-        "required": ["名前"],
-    },
-    "huge": HUGE,
-    "deep": nested(300),
-    "not a number": {"properties": {"a": {"type": "number", "default": float("nan"), "maximum": float("inf")}}},
-    "very large number": {"properties": {"a": {"type": "integer", "maximum": 10**40}}},
-    "look-behind": {"properties": {"a": {"type": "string", "pattern": "(?<=x)y", "format": "date"}}},
-    "broken pattern": {"properties": {"a": {"pattern": "((", "patternProperties": {"((": {}}}}},
-    "odd types": {
-        "properties": {"a": {"type": ""}, "b": {"type": "STRING"}, "c": {"type": "any"}, "d": {"type": None}}
-    },
-    "schemas that are none": {"properties": {"a": "string", "b": None, "c": 3, "d": True, "e": False}},
-    "additionalProperties": {"properties": {}, "additionalProperties": {"type": "string"}},
-    "wrong keyword types": {"title": 5, "properties": {"a": {"minLength": "3", "items": 7, "anyOf": "x", "enum": 4}}},
-    "properties is a list": {"properties": [1], "required": "a"},
-    "vendor words": {"$schema": "x", "x-order": 1, "properties": {"x-y": {"x-z": 1, "examples": [1]}}},
-}
-
-
-def check(wire: WireSchema, name: str) -> None:
-    schema = wire.schema
-    assert schema["type"] == "object"
-    assert isinstance(schema["properties"], dict)
-    assert not NOT_AT_ROOT & set(schema)
-    assert set(schema.get("required", ())) <= set(schema["properties"])
-    jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
-    text = json.dumps(schema, allow_nan=False)
-    assert '"$ref": "' not in text
-    if name == "anthropic":
-        assert all(key.isascii() and len(key) <= 64 and " " not in key for key in schema["properties"])
+from caddie.providers.schema import for_anthropic, for_openai
+from caddie.tools.builtin import BUILTIN
 
 
 @pytest.mark.parametrize("name", CLEANERS)
@@ -114,8 +24,8 @@ def check(wire: WireSchema, name: str) -> None:
 def test_any_schema_becomes_one_that_the_api_takes(name: str, vector: str) -> None:
     given_schema = VECTORS[vector]
     before = copy.deepcopy(given_schema) if vector != "deep" else None
-    first, second = CLEANERS[name](given_schema), CLEANERS[name](given_schema)
-    check(first, name)
+    first, second = CLEANERS[name].clean(given_schema), CLEANERS[name].clean(given_schema)
+    CLEANERS[name].judge(first)
     assert json.dumps(first.schema) == json.dumps(second.schema)
     assert before is None or repr(given_schema) == repr(before), "the original is needed for validation"
 
@@ -140,7 +50,7 @@ def test_whatever_comes_in_a_valid_schema_goes_out(name: str) -> None:
     @settings(max_examples=300, deadline=None)
     @given(VALUES)
     def holds(schema: object) -> None:
-        check(CLEANERS[name](schema), name)
+        CLEANERS[name].judge(CLEANERS[name].clean(schema))
 
     holds()
 
@@ -159,10 +69,187 @@ def test_what_the_tool_takes_its_cleaned_schema_takes_too(name: str) -> None:
         ("mixed enum", {"e": None, "c": None}),
         ("additionalProperties", {"any": "text"}),
     ]
+    cleaner = CLEANERS[name]
     for vector, arguments in cases:
-        wire = CLEANERS[name](VECTORS[vector])
-        names = {own: key for key, own in wire.renamed.items()}
-        jsonschema_rs.validate(wire.schema, {names.get(key, key): value for key, value in arguments.items()})
+        assert cleaner.takes(cleaner.clean(VECTORS[vector]), arguments), (vector, arguments)
+
+
+def corpus() -> Mapping[str, Any]:
+    """Each tool of the public servers and each of our own, and the vectors."""
+    public = {f"{server}/{tool}": schema for server, tools in catalogues().items() for tool, schema in tools.items()}
+    own = {f"own/{tool.name}": dict(tool.spec.input_schema) for tool in BUILTIN}
+    return {**public, **own, **{f"vector/{name}": schema for name, schema in VECTORS.items()}}
+
+
+def test_the_corpus_holds_seven_servers_and_our_own_tools() -> None:
+    assert len(catalogues()) == 9  # one of them with and without its client's capabilities, and our core tools
+    assert len(corpus()) > 100
+
+
+@pytest.mark.parametrize("name", CLEANERS)
+def test_every_tool_of_every_server_is_clean_and_takes_at_least_what_it_took(name: str) -> None:
+    cleaner, taken = CLEANERS[name], 0
+    for tool, schema in corpus().items():
+        before = repr(schema)
+        wire = cleaner.clean(schema)
+        cleaner.judge(wire)
+        assert not wire.is_lost
+        assert repr(schema) == before
+        for arguments in samples(schema, seed=7):
+            assert cleaner.takes(wire, arguments), (tool, arguments)
+            assert wire.keys.to_own(wire.keys.to_wire(arguments)) == arguments
+            taken += 1
+    assert taken > 1500
+
+
+SCALARS = st.sampled_from(
+    [
+        {"type": "string"}, {"type": "integer", "minimum": 1, "exclusiveMaximum": 9}, {"type": "number"},
+        {"type": "boolean"}, {"type": "null"}, {"type": ["string", "null"]}, {"type": ["integer", "string"]},
+        {"enum": ["a", "b"]}, {"enum": ["", 1, None]}, {"const": "x"}, {"const": 0}, {}, True,
+        {"type": "string", "pattern": "^(?=a)"}, {"type": "string", "format": "date"}, {"$ref": "#/$defs/d"},
+        {"not": {"type": "string"}}, {"type": "string", "enum": ["a", "a b"], "description": "one"},
+    ]
+)  # fmt: skip
+NAMES = st.sampled_from(["a", "b", "x-1", "user.name", "1st", "type", "名前"])
+
+
+def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    several = st.lists(inner, min_size=1, max_size=3)
+    objects = st.fixed_dictionaries(
+        {"type": st.just("object"), "properties": st.dictionaries(NAMES, inner, max_size=3)},
+        optional={
+            "required": st.lists(NAMES, max_size=2, unique=True),
+            "additionalProperties": st.booleans() | inner,
+            "patternProperties": st.dictionaries(st.sampled_from(["^x-", "((?"]), inner, max_size=1),
+        },
+    )
+    return st.one_of(
+        objects,
+        st.builds(lambda items: {"type": "array", "items": items}, inner),
+        st.builds(lambda members, rest: {"type": "array", "prefixItems": members, "items": rest}, several, inner),
+        *(st.builds(lambda branches, key=key: {key: branches}, several) for key in ("anyOf", "oneOf", "allOf")),
+        st.builds(lambda node, branches: {**node, "anyOf": branches}, objects, several),
+        st.builds(
+            lambda node, other: {"type": "object", "if": node, "then": other, "properties": {"a": {}}}, inner, inner
+        ),
+        st.builds(lambda node: {"not": node}, inner),
+    )
+
+
+def closed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(
+        lambda properties, required: {"properties": properties, "required": required, "additionalProperties": False},
+        st.dictionaries(NAMES, inner, max_size=3),
+        st.lists(NAMES, max_size=2, unique=True),
+    )
+
+
+SCHEMAS = st.builds(
+    lambda properties, fields, target: {"properties": properties, "$defs": {"d": target}, **fields},
+    st.dictionaries(NAMES, st.recursive(SCALARS, composed, max_leaves=8), min_size=1, max_size=3),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            # A property that one option names is told to the model as that option tells it, so the others are closed.
+            "anyOf": st.lists(closed(st.recursive(SCALARS, composed, max_leaves=4)), min_size=1, max_size=2),
+            "oneOf": st.lists(closed(st.recursive(SCALARS, composed, max_leaves=4)), min_size=1, max_size=2),
+            "allOf": st.lists(st.recursive(SCALARS, composed, max_leaves=4), min_size=1, max_size=2),
+            "required": st.lists(NAMES, max_size=2, unique=True),
+            "additionalProperties": st.booleans(),
+            "unevaluatedProperties": st.just(False),
+        },
+    ),
+    st.recursive(SCALARS, composed, max_leaves=6),
+)
+
+
+@pytest.mark.parametrize("name", CLEANERS)
+def test_no_cleaning_ever_takes_away_what_a_tool_takes(name: str) -> None:
+    cleaner = CLEANERS[name]
+
+    @settings(max_examples=150, deadline=None)
+    @given(SCHEMAS, st.integers(0, 1000))
+    def holds(schema: dict[str, Any], seed: int) -> None:
+        wire = cleaner.clean(schema)
+        cleaner.judge(wire)
+        for arguments in samples(schema, seed, count=15):
+            assert cleaner.takes(wire, arguments), arguments
+
+    holds()
+
+
+HASHES = """
+import hashlib, json, sys
+sys.path[:0] = json.loads(sys.argv[1])
+from schema_kit import CLEANERS, VECTORS, catalogues
+everything = [schema for tools in catalogues().values() for schema in tools.values()] + list(VECTORS.values())
+made = [cleaner.clean(schema) for cleaner in CLEANERS.values() for schema in everything]
+text = json.dumps([[wire.schema, wire.note, dict(wire.renamed)] for wire in made])
+print(hashlib.sha256(text.encode()).hexdigest(), len(made))
+"""
+
+
+def test_another_process_makes_the_same_bytes() -> None:
+    paths = json.dumps([path for path in sys.path if "tests" in path])
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", HASHES, paths],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in ("1", "4242")
+    ]
+    assert told[0] == told[1] != ""
+
+
+def bottomless(levels: int) -> dict[str, Any]:
+    return {**nested(levels), "properties": {"a": nested(levels), "default": {"default": nested(levels)}}}
+
+
+LARGE = {
+    "a megabyte of properties": {
+        "properties": {f"p{i}": {"type": "string", "description": "y" * 90} for i in range(9000)}
+    },
+    "a megabyte of values": {"properties": {"e": {"enum": [f"value {i}" for i in range(60_000)]}}},
+    "a megabyte of text": {"description": "z" * 1_000_000, "properties": {"a": {"description": "z" * 500_000}}},
+    "a megabyte in depth": nested(15_000),
+    "everywhere": {"properties": {f"p{i}": nested(30) for i in range(500)}},
+    "many references": {
+        "properties": {f"p{i}": {"$ref": "#/$defs/a"} for i in range(3000)},
+        "$defs": {"a": {"properties": {f"q{i}": {"$ref": "#/$defs/b"} for i in range(300)}}, "b": {"type": "string"}},
+    },
+    "many choices": {"anyOf": [{"properties": {f"p{i}": {"type": "string"}}} for i in range(5000)]},
+}
+
+
+@pytest.mark.parametrize("name", ["anthropic", "gemini proto"])
+@pytest.mark.parametrize("which", LARGE)
+def test_a_huge_schema_is_small_and_clean_in_little_time(name: str, which: str) -> None:
+    began = time.process_time()
+    wire = CLEANERS[name].clean(LARGE[which])
+    assert time.process_time() - began < 3
+    jsonschema_rs.meta.validate(CLEANERS[name].as_json_schema(wire.schema))
+    assert len(json.dumps(wire.schema)) <= (250_000 if name == "gemini proto" else 80_000)
+    assert not wire.is_lost
+    if which != "a megabyte in depth":
+        assert wire.schema["properties"]
+
+
+class Spoiled(dict[str, Any]):
+    def items(self) -> Any:
+        raise TypeError("no JSON is like this")
+
+
+@pytest.mark.parametrize("name", CLEANERS)
+def test_a_schema_that_cannot_be_cleaned_costs_its_tool_only_the_schema(name: str) -> None:
+    wire = CLEANERS[name].clean({"type": "object", "properties": Spoiled(a=1)})
+    assert wire.is_lost
+    assert wire.schema == {"type": "object", "properties": {}, "additionalProperties": True}
+    assert "cannot be shown" in wire.note
 
 
 def test_a_choice_at_the_root_is_told_in_words() -> None:
