@@ -53,7 +53,7 @@ def test_the_client_says_what_it_can_do_and_passes_the_settings(terminal: Start)
     screen = terminal(extra=extra)
     (params,) = screen.sent("initialize")
     assert params["capabilities"]["experimental"]["caddie"] == {
-        "permission": True, "question": True, "settingsWrite": False, "editorQuery": False, "diff": True,
+        "permission": True, "question": True, "settingsWrite": False, "editorQuery": True, "diff": True,
     }  # fmt: skip
     assert params["initializationOptions"] == {"settings": {"hints": {"limit": 2}}}
     assert params["rootUri"].endswith("/shop")

@@ -5,7 +5,7 @@ return {
   root_markers = { '.git', '.mcp.json', '.vscode' },
   capabilities = {
     experimental = {
-      caddie = { permission = true, question = true, settingsWrite = false, editorQuery = false, diff = true },
+      caddie = { permission = true, question = true, settingsWrite = false, editorQuery = true, diff = true },
     },
   },
   settings = {},

@@ -215,6 +215,8 @@ export interface UndoResult {
   files: FileUndone[];
   /** All of it in words. */
   message: string;
+  /** What of the turn cannot be taken back, and why. */
+  notCovered?: string;
 }
 
 /** `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since. */

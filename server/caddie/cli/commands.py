@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_ask(commands)
     _add_looking(commands)
     _add_exec(commands)
+    _add_undo(commands)
     doctor = _command(
         commands, "doctor", "what is set, what is reachable, what is wrong and how to mend it", "doctor:doctor"
     )
@@ -109,6 +110,14 @@ def _add_looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     for parser in (tools, search, discover, explain, usage):
         parser.add_argument("--json", action="store_true", help="for programs")
         _add_common(parser)
+
+
+def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _command(commands, "undo", "take back what a turn did to files", "undo:undo")
+    parser.add_argument("--session", default="last", metavar="ID", help="a stored session; the newest by default")
+    parser.add_argument("--turn", default="", metavar="ID", help="a turn, or an undo; the newest by default")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--workspace", "-C", type=Path, default=Path.cwd(), metavar="DIR", help="default: here")
 
 
 def _add_exec(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -61,7 +61,7 @@ class UndoReport:
             ("Nothing to take back: ", _named([f"{file.path} {file.detail}" for file in by_outcome["kept"]], NAMED)),
         ]
         sentences = [f"{begin}{names}." for begin, names in said if names]
-        return " ".join([*sentences, *([self.not_covered] if self.not_covered else [])])
+        return " ".join(filter(None, [*sentences, self.not_covered]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,6 +186,7 @@ class UndoResult(Message):
     undo_id: str | None = Field(None, description="Undoes this undo. Absent when it changed no file.")
     files: list[FileUndone]
     message: str = Field(description="All of it in words.")
+    not_covered: str | None = Field(None, description="What of the turn cannot be taken back, and why.")
 
 
 class TranscriptItem(Message):

@@ -123,7 +123,13 @@ def transcript(item: Session) -> list[chat.TranscriptItem]:
 
 def undone(report: UndoReport) -> chat.UndoResult:
     files = [chat.FileUndone(path=f.path, outcome=f.outcome, detail=f.detail or None) for f in report.files]
-    return chat.UndoResult(turn_id=report.turn_id, undo_id=report.undo_id or None, files=files, message=report.words)
+    return chat.UndoResult(
+        turn_id=report.turn_id,
+        undo_id=report.undo_id or None,
+        files=files,
+        message=report.words,
+        not_covered=report.not_covered or None,
+    )
 
 
 def source(item: Source) -> tools.StateSource:

@@ -11,7 +11,7 @@ from itertools import groupby, takewhile
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from caddie.protocol.chat import SessionInfo, SessionListResult, SessionOpenResult, TranscriptItem
+from caddie.protocol.chat import SessionInfo, SessionListResult, SessionOpenResult, TranscriptItem, UndoResult
 from caddie.protocol.mcp import ServersResult
 from caddie.protocol.models import ModelInfo, ModelsListResult
 from caddie.protocol.tools import ExplainResult, SearchResult, ToolInfo, ToolsListResult
@@ -26,6 +26,12 @@ _SERVER_MARKS = {
     "failed": ("✗", WRONG),
     "needsAuth": ("!", WAITING),
     "stopped": ("◌", DIM),
+}
+_UNDONE = {
+    "restored": ("✓", "green", "as before"),
+    "merged": ("✓", "green", "taken back; other edits in it stay"),
+    "kept": ("·", DIM, "nothing to take back"),
+    "conflict": ("✗", WRONG, "left as it is"),
 }
 _RESUMED = 12
 
@@ -51,6 +57,8 @@ COMMANDS = (
     Command("sessions", "", "earlier conversations in this folder"),
     Command("resume", "N", "go on with one of them"),
     Command("new", "", "begin a new conversation"),
+    Command("undo", "", "take back what the last turn did to files"),
+    Command("redo", "", "take the last /undo back"),
     Command("compact", "", "put a summary in the place of a long conversation"),
     Command("plan", "", "read and plan only; nothing is changed"),
     Command("agent", "", "back to doing things"),
@@ -222,6 +230,21 @@ def _spoken(thing: TranscriptItem, width: int) -> RenderableType:
         case "notice":
             return notice("info", text)
     return item(Answer(text), width)
+
+
+def undone(result: UndoResult, width: int) -> RenderableType:
+    lines: list[RenderableType] = []
+    for file in result.files:
+        mark, style, does = _UNDONE[file.outcome]
+        line = Text.assemble((mark, style), " ", (one_line(file.path), "bold"), (f"   {does}", DIM))
+        line.append(f": {one_line(file.detail)}" if file.detail else "", DIM)
+        line.truncate(width, overflow="ellipsis")
+        lines.append(line)
+    if result.not_covered:
+        lines.append(notice("warning", result.not_covered))
+    if result.undo_id:
+        lines.append(Text("/redo takes this back", style=DIM))
+    return Group(*lines)
 
 
 def _damages(notices: Iterable[str]) -> list[RenderableType]:

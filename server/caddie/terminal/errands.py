@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from caddie.protocol import methods
 from caddie.protocol.base import Empty, Message
-from caddie.protocol.chat import CompactResult, Mode, SessionListResult, SessionOpenResult, SessionParams
+from caddie.protocol.chat import (
+    CompactResult,
+    Mode,
+    SessionListResult,
+    SessionOpenResult,
+    SessionParams,
+    UndoParams,
+    UndoResult,
+)
 from caddie.protocol.mcp import ServersResult
 from caddie.protocol.methods import Method
 from caddie.protocol.models import ModelsListParams, ModelsListResult
@@ -29,6 +37,7 @@ class Errands:
     def __init__(self, desk: Desk, printer: Printer, link: Link) -> None:
         self._desk, self._printer, self._link = desk, printer, link
         self._sessions: list[str] = []
+        self._undone: list[str] = []
         self._models: list[str] = []  # as listed last; a number counts in it
 
     async def run(self, name: str, argument: str) -> None:
@@ -67,8 +76,12 @@ class Errands:
                 self._printer.show(commands.sessions(await self._list_sessions(), width))
             case "resume":
                 await self._resume(argument)
+            case "undo":
+                await self._undo()
+            case "redo":
+                await self._redo()
             case "new":
-                self._desk.session_id = None
+                self._desk.session_id, self._undone = None, []
                 self._printer.notice("info", "A new conversation.")
             case "compact":
                 await self._compact()
@@ -108,6 +121,22 @@ class Errands:
         sizes = f"About {made.tokens_before:,} tokens became {made.tokens_after:,}"
         self._printer.notice("info", f"{sizes}; the next message goes on from the notes.")
 
+    async def _undo(self, checkpoint: str | None = None) -> None:
+        if self._desk.session_id is None:
+            self._printer.notice("warning", "There is nothing to undo yet.")
+            return
+        params = UndoParams(session_id=self._desk.session_id, turn_id=checkpoint)
+        result = UndoResult.model_validate(await self._ask(methods.SESSION_UNDO, params))
+        if checkpoint is None and result.undo_id:
+            self._undone.append(result.undo_id)
+        self._printer.show(commands.undone(result, self._printer.pen.width))
+
+    async def _redo(self) -> None:
+        if not self._undone:
+            self._printer.notice("warning", "There is no /undo to take back.")
+            return
+        await self._undo(self._undone.pop())
+
     def _set_mode(self, mode: Mode) -> None:
         self._desk.mode = mode
         words = {"plan": "Plan mode: read and plan, nothing is changed. /agent goes back.", "agent": "Agent mode."}
@@ -135,6 +164,7 @@ class Errands:
         opened = await self._ask(methods.SESSION_OPEN, SessionParams(session_id=session_id))
         result = SessionOpenResult.model_validate(opened)
         self._desk.session_id, self._desk.mode = result.session.session_id, result.session.mode
+        self._undone = []
         self._printer.show(commands.transcript(result, self._printer.pen.width))
 
     async def _ask(self, method: Method, params: Message) -> object:

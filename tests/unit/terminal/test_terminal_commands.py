@@ -1,8 +1,13 @@
 from __future__ import annotations
 
-import pytest
+import io
 
-from caddie.terminal.commands import complete, parse, unknown
+import pytest
+from rich.console import Console
+
+from caddie.protocol.chat import FileUndone, UndoResult
+from caddie.terminal.commands import complete, parse, undone, unknown
+from caddie.terminal.view import Pen
 
 
 @pytest.mark.parametrize(
@@ -33,3 +38,17 @@ def test_completion_goes_as_far_as_it_is_certain() -> None:
 def test_an_unknown_command_names_the_nearest() -> None:
     assert "did you mean /sessions?" in unknown("sesions").plain
     assert "/help lists them" in unknown("xyzzy").plain
+
+
+def test_an_undo_shows_each_file_with_what_became_of_it() -> None:
+    files = [
+        FileUndone(path="a.py", outcome="merged"),
+        FileUndone(path="b.py", outcome="conflict", detail="was changed since in the same place (line 3)"),
+    ]
+    result = UndoResult(turn_id="t", undo_id="u", files=files, message="", not_covered="Undo does not cover x.")
+    pen = Pen(Console(file=io.StringIO(), no_color=True), lambda: 80)
+    shown = pen.draw(undone(result, 80))
+    assert "✓ a.py   taken back; other edits in it stay" in shown
+    assert "✗ b.py   left as it is: was changed since in the same place (line 3)" in shown
+    assert "Undo does not cover x." in shown
+    assert "/redo takes this back" in shown

@@ -18,6 +18,7 @@ local METHODS = {
   'caddie/mcp/status',
   'caddie/permission/ask',
   'caddie/question/ask',
+  'caddie/editor/query',
   'caddie/settings/write',
   '$/cancelRequest',
 }
@@ -27,6 +28,7 @@ M.handlers = {}
 for _, method in ipairs(METHODS) do
   M.handlers[method] = function(_, params, ctx)
     require('caddie.chat')
+    require('caddie.problems')
     local listen = listeners[method]
     if listen then
       return listen(params, ctx.client_id)
@@ -90,6 +92,7 @@ end
 
 function M.on_init(client)
   attach_files(client)
+  require('caddie.problems').watch()
   tell_waiting(client)
 end
 

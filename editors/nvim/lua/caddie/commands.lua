@@ -106,6 +106,35 @@ local function stop()
   end
 end
 
+--- By session, what takes each undo back.
+---@type table<string, string[]>
+local undone = vim.defaulttable()
+
+local function undo(checkpoint)
+  local session = chat().conversation().session_id
+  if not session then
+    return client.say('There is nothing to undo yet.')
+  end
+  ask('caddie/session/undo', { sessionId = session, turnId = checkpoint }, function(result)
+    if not checkpoint and result.undoId then
+      table.insert(undone[session], result.undoId)
+    end
+    vim.cmd.checktime()
+    local is_whole = vim.iter(result.files):all(function(file)
+      return file.outcome ~= 'conflict'
+    end)
+    client.say(result.message, is_whole and 'INFO' or 'WARN')
+  end)
+end
+
+local function redo()
+  local last = table.remove(undone[chat().conversation().session_id or ''])
+  if not last then
+    return client.say('There is no undo to take back.')
+  end
+  undo(last)
+end
+
 ---@type table<string, {run: fun(args: table, word?: string), words?: string[]}>
 local COMMANDS = {
   chat = {
@@ -124,6 +153,12 @@ local COMMANDS = {
     end,
   },
   stop = { run = stop },
+  undo = {
+    run = function()
+      undo()
+    end,
+  },
+  redo = { run = redo },
   compact = { run = compact },
   sessions = { run = sessions },
   permissions = { run = permissions },

@@ -162,6 +162,7 @@
 ---@field undoId? string Undoes this undo. Absent when it changed no file.
 ---@field files caddie.FileUndone[]
 ---@field message string All of it in words.
+---@field notCovered? string What of the turn cannot be taken back, and why.
 
 --- `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`:
 --- nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since.

@@ -1,0 +1,136 @@
+"""Edits in real Neovim before the real server: one undo step, `:Caddie undo`, and what its linters say of an edit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from llmock.pytest_plugin import LLMock
+from nvim_kit import NVIM, QUIET, SEND, Terminal, init_lua, isolated
+
+from editor_client import clean_environment
+
+TEXT = "".join(f"line {number} \x0c \u2028 𝒳\n" for number in range(1, 8))
+LINTER = """
+local function lint(dispatchers)
+  local function publish(uri, text)
+    local found = {}
+    for number, line in ipairs(vim.split(text, '\\n')) do
+      if line:find('robot') then
+        local at = { line = number - 1, character = 0 }
+        local range = { start = at, ['end'] = at }
+        table.insert(found, { range = range, severity = 1, message = 'no robots here', source = 'lint' })
+      end
+    end
+    vim.defer_fn(function()
+      dispatchers.notification('textDocument/publishDiagnostics', { uri = uri, diagnostics = found })
+    end, 100)
+  end
+  return {
+    request = function(method, _, callback)
+      local capabilities = { textDocumentSync = 1 }
+      callback(nil, method == 'initialize' and { capabilities = capabilities } or vim.NIL)
+      return true, 1
+    end,
+    notify = function(method, params)
+      if method == 'textDocument/didChange' then
+        publish(params.textDocument.uri, params.contentChanges[1].text)
+      end
+    end,
+    is_closing = function() return false end,
+    terminate = function() end,
+  }
+end
+vim.api.nvim_create_autocmd('BufReadPost', { callback = function()
+  vim.lsp.start({ name = 'lint', cmd = lint })
+end })
+"""
+
+
+@pytest.fixture
+def neovim(tmp_path: Path, workspace: Path, llmock: LLMock) -> Iterator[Callable[..., Terminal]]:
+    started: list[Terminal] = []
+
+    def start(extra: str = "") -> Terminal:
+        settings = {
+            "provider": "anthropic", "baseUrl": llmock.base_url("anthropic"), "model": "claude-sonnet-5",
+            "permissions": {"mode": "acceptEdits"},
+        }  # fmt: skip
+        (workspace / "notes.txt").write_text(TEXT)
+        cmd = [sys.executable, "-m", "caddie", "serve"]
+        (tmp_path / "init.lua").write_text(init_lua(cmd, extra, settings=settings))
+        argv = [NVIM, *QUIET, "-u", str(tmp_path / "init.lua"), "notes.txt"]
+        env = {**clean_environment(tmp_path / "home"), **isolated(tmp_path), "ANTHROPIC_API_KEY": "test-key"}
+        one = Terminal(argv, workspace, env, tmp_path / "no-log", (120, 34))
+        started.append(one)
+        one.wait("line 7")
+        return one
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def edits(llmock: LLMock, old: str, new: str) -> None:
+    llmock.call_tool("Read", {"path": "notes.txt"})
+    llmock.call_tool("Edit", {"path": "notes.txt", "old_string": old, "new_string": new})
+    llmock.reply("Changed.")
+
+
+def ask(screen: Terminal) -> Terminal:
+    screen.command("Caddie chat")
+    screen.wait("Ask, or say")
+    screen.type("Change it" + SEND)
+    screen.wait("Changed.", 60)
+    screen.normal_mode()
+    screen.command("wincmd p")
+    return screen
+
+
+def saved(screen: Terminal, workspace: Path) -> str:
+    """The buffer's text."""
+    screen.command("write! copy.txt")
+    return str(screen.until(lambda: (workspace / "copy.txt").exists() and (workspace / "copy.txt").read_text()))
+
+
+def test_an_edit_is_one_undo_step_of_the_unsaved_buffer_at_the_right_place(
+    neovim: Callable[..., Terminal], llmock: LLMock, workspace: Path
+) -> None:
+    edits(llmock, "line 3 \x0c \u2028 𝒳\nline 4", "robot\nrobot")
+    screen = neovim()
+    screen.command("2s/𝒳/mine/")
+    screen.wait("mine")
+    ask(screen)
+    mine = TEXT.replace("line 2 \x0c \u2028 𝒳", "line 2 \x0c \u2028 mine")
+    assert saved(screen, workspace) == mine.replace("line 3 \x0c \u2028 𝒳\nline 4", "robot\nrobot")
+    (workspace / "copy.txt").unlink()
+    screen.type("u")
+    screen.wait_gone("robot")
+    assert saved(screen, workspace) == mine
+
+
+def test_caddie_undo_takes_the_turn_back_and_redo_the_undo(
+    neovim: Callable[..., Terminal], llmock: LLMock, workspace: Path
+) -> None:
+    edits(llmock, "line 3", "robot")
+    screen = neovim()
+    ask(screen)
+    screen.wait("robot")
+    screen.command("6s/line/mine/")
+    screen.command("Caddie undo")
+    screen.wait_gone("robot")
+    screen.wait("Taken back beside other edits, which stay: notes.txt.")
+    assert saved(screen, workspace) == TEXT.replace("line 6", "mine 6")
+    screen.command("Caddie redo")
+    screen.wait(lambda text: "robot" in text and "mine" in text)
+    assert (workspace / "notes.txt").read_text() == TEXT
+
+
+def test_what_a_language_server_says_of_the_edit_reaches_the_model(
+    neovim: Callable[..., Terminal], llmock: LLMock, workspace: Path
+) -> None:
+    edits(llmock, "line 3", "robot")
+    ask(neovim(LINTER))
+    assert "notes.txt:3: error: no robots here (lint)" in str(llmock.last_request.body)
