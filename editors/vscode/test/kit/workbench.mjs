@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { ARTEFACTS, chromium as browserPath, EXTENSION, PYTHON, WORKBENCH_ENTRY, workbenchNode } from './paths.mjs';
 
@@ -89,6 +90,7 @@ export class Workbench {
 
   async newPage() {
     const page = await this.context.newPage();
+    page.setDefaultTimeout(20_000);
     page.on('console', (message) => this.log.push(`[page] ${message.text()}\n`));
     return page;
   }
@@ -161,6 +163,11 @@ export class Workbench {
     return this.page.locator('.notifications-toasts .notification-toast').filter({ hasText: text }).first();
   }
 
+  /** Closes menus, pickers and dialogs that a failed test left open. */
+  async clear() {
+    for (let n = 0; n < 4; n += 1) await this.page.keyboard.press('Escape');
+  }
+
   async shot(name) {
     await this.page.waitForTimeout(450); // what fades in has arrived
     const path = join(this.shots, `${name}.png`);
@@ -176,6 +183,16 @@ export class Workbench {
     writeFileSync(file, text);
   }
 
+  /** Merges into the user's settings.json. */
+  writeUser(settings) {
+    writeJson(join(this.run, 'data/User/settings.json'), { ...this.settings('user'), ...settings });
+  }
+
+  writeMachine(settings) {
+    const file = join(this.run, 'data/Machine/settings.json');
+    writeJson(file, { ...JSON.parse(readFileSync(file, 'utf8')), ...settings });
+  }
+
   read(path) {
     return readFileSync(join(this.workspace, path), 'utf8');
   }
@@ -189,20 +206,43 @@ export class Workbench {
     }
   }
 
+  async stopServer() {
+    const { server } = this;
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const gone = new Promise((ok) => server.once('exit', ok));
+    server.kill('SIGTERM');
+    const late = setTimeout(() => server.kill('SIGKILL'), 8000);
+    await gone;
+    clearTimeout(late);
+  }
+
   async close(failed = false) {
     await this.browser?.close().catch(() => undefined);
-    if (this.server && this.server.exitCode === null) {
-      const gone = new Promise((ok) => this.server.once('exit', ok));
-      this.server.kill('SIGTERM');
-      await Promise.race([gone, new Promise((ok) => setTimeout(ok, 8000))]);
-      if (this.server.exitCode === null) this.server.kill('SIGKILL');
-    }
+    await this.stopServer();
     if (failed) {
       writeFileSync(join(this.shots, 'log.txt'), this.log.join(''));
       cpSync(join(this.run, 'data/logs'), join(this.shots, 'logs'), { recursive: true, force: true, errorOnExist: false });
     }
     rmSync(this.run, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
+}
+
+/** Tests that share a workbench: one that fails leaves a picture, and no menu open for the next. */
+export function sharing(bench) {
+  const state = { failures: 0 };
+  const check = (name, run, timeout = 90_000) =>
+    test(name, { timeout }, async () => {
+      try {
+        await run();
+      } catch (error) {
+        state.failures += 1;
+        await bench().shot(`failed-${state.failures}`).catch(() => undefined);
+        await bench().clear().catch(() => undefined);
+        // Playwright's call log is long and says less than the picture.
+        throw error instanceof Error ? new Error(`${error.message.slice(0, 900)}`, { cause: undefined }) : error;
+      }
+    });
+  return { check, state };
 }
 
 export async function until(what, look, timeout = 15_000) {

@@ -1,0 +1,74 @@
+/** A model's provider on loopback: plays what a test tells it, in the words of OpenAI's chat completions. */
+import { createServer } from 'node:http';
+
+export async function startModel() {
+  const model = new Model();
+  await new Promise((ok) => model.server.listen(0, '127.0.0.1', ok));
+  return model;
+}
+
+class Model {
+  requests = [];
+  steps = [];
+  waiting = [];
+
+  constructor() {
+    this.server = createServer((request, response) => void this.take(request, response));
+  }
+
+  get settings() {
+    const url = `http://127.0.0.1:${this.server.address().port}/v1`;
+    return { 'caddie.provider': 'openai-chat', 'caddie.baseUrl': url, 'caddie.model': 'office-model' };
+  }
+
+  /** What it answers next, one step a request. */
+  play(...steps) {
+    this.steps.push(...steps);
+  }
+
+  async close() {
+    this.server.closeAllConnections();
+    await new Promise((ok) => this.server.close(ok));
+  }
+
+  async take(request, response) {
+    let body = '';
+    for await (const part of request) body += part;
+    if (!request.url.endsWith('/chat/completions')) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ object: 'list', data: [{ id: 'office-model', object: 'model' }] }));
+      return;
+    }
+    this.requests.push({ headers: request.headers, body: JSON.parse(body) });
+    const step = this.steps.shift() ?? say('There is nothing more to say.');
+    await step.gate;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const delta of step.deltas) send(response, { delta, finish_reason: null });
+    send(response, { delta: {}, finish_reason: step.finish }, { prompt_tokens: 1200, completion_tokens: 20, total_tokens: 1220 });
+    response.end('data: [DONE]\n\n');
+  }
+}
+
+function send(response, choice, usage) {
+  const chunk = { id: 'c1', object: 'chat.completion.chunk', model: 'office-model', choices: [{ index: 0, ...choice }], usage };
+  response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+}
+
+export function say(text, gate) {
+  const parts = text.match(/[^]{1,40}/g) ?? [text];
+  return { deltas: parts.map((content) => ({ role: 'assistant', content })), finish: 'stop', gate };
+}
+
+let count = 0;
+export function callTool(name, args, gate) {
+  count += 1;
+  const call = { index: 0, id: `call_${count}`, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+  return { deltas: [{ role: 'assistant', tool_calls: [call] }], finish: 'tool_calls', gate };
+}
+
+/** A gate that a test opens. */
+export function gate() {
+  let open;
+  const promise = new Promise((ok) => (open = ok));
+  return { promise, open };
+}
