@@ -256,6 +256,7 @@ class Engine:
     def _catalogue_changed(self, change: Change) -> None:
         self.searcher.refresh()
         self._states = self.tools.states()
+        self.executor.look_again()
         self.door.tools_changed(change)
         self.check.soon()
         if self._draft is not None:  # what is being typed may fit a tool that has just come

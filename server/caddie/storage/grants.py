@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from caddie.errors import InvalidInput
-from caddie.storage.files import read_json, update_json
+from caddie.storage.files import Stamp, read_json, stamp, update_json
 from caddie.storage.places import Places
 from caddie.tools.grants import Grant
 
@@ -20,6 +20,7 @@ class GrantStore:
         self._path = places.grants
         self._workspace = str(places.workspace)
         self._by_session: dict[str, list[Grant]] = {}
+        self._read: tuple[Stamp | None, tuple[Grant, ...]] = (None, ())
 
     def held(self, session_id: str) -> tuple[Grant, ...]:
         return (*self._stored(), *self._by_session.get(session_id, ()))
@@ -44,9 +45,15 @@ class GrantStore:
     def forget_session(self, session_id: str) -> None:
         self._by_session.pop(session_id, None)
 
-    def _stored(self) -> list[Grant]:
-        tree, _ = read_json(self._path)
-        return [grant for item in _entries(tree, self._workspace) if (grant := _grant(item))]
+    def _stored(self) -> tuple[Grant, ...]:
+        """Read again whenever any process has written the file."""
+        now = stamp(self._path)
+        if now is None:
+            return ()
+        if now != self._read[0]:
+            tree, _ = read_json(self._path)
+            self._read = (now, tuple(grant for item in _entries(tree, self._workspace) if (grant := _grant(item))))
+        return self._read[1]
 
     def _change(self, change: Any) -> None:
         def apply(tree: dict[str, Any]) -> None:

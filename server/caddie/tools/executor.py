@@ -19,7 +19,14 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from caddie.errors import CaddieError, InvalidArguments, PermissionRefused, ToolNotFound, ToolUnavailable
+from caddie.errors import (
+    CaddieError,
+    InvalidArguments,
+    InvalidInput,
+    PermissionRefused,
+    ToolNotFound,
+    ToolUnavailable,
+)
 from caddie.tools import reasons
 from caddie.tools.arguments import check_arguments
 from caddie.tools.bridge import arguments_for, unwrap
@@ -114,11 +121,11 @@ class Executor:
         params, notes = arguments_for(tool.spec, target)
         checked = check_arguments(tool.spec, params)
         run.params = checked.arguments
-        await self._permit(tool, checked.arguments, context, run)
+        kept = await self._permit(tool, checked.arguments, context, run)
         run.report("running")
         async with context.changes.watching(tool):
             result = await tool.run(checked.arguments, replace(context, progress=run.progress))
-        result = await capped(_with_notes(result, (*notes, *checked.notes)), context.spill)
+        result = await capped(_with_notes(result, (*notes, *checked.notes, *kept)), context.spill)
         return run.end("failed" if result.is_error else "done", result)
 
     async def _look_up(self, name: str, context: ToolContext) -> Tool:
@@ -161,11 +168,11 @@ class Executor:
         known = context.settings.permissions.read_only
         return tool.spec.read_only or tool.session_only or bool(first_match(known, tool.spec, widening=True))
 
-    async def _permit(self, tool: Tool, params: Arguments, context: ToolContext, run: _Run) -> None:
-        """Raises: PermissionRefused."""
+    async def _permit(self, tool: Tool, params: Arguments, context: ToolContext, run: _Run) -> tuple[str, ...]:
+        """What is to be noted about the permission. Raises: PermissionRefused."""
         verdict = self._allowed_or_asked(tool, params, context)
         if verdict.kind == "allow":
-            return
+            return ()
         preview = await tool.preview(params, context) if tool.preview else None
         siblings = [spec for spec in self._catalogue.specs if spec.server == tool.spec.server]
         request = PermissionRequest(
@@ -185,10 +192,15 @@ class Executor:
             self._recheck(tool, context)
             return self._allowed_or_asked(tool, params, context)
 
-        answer = await self._prompts.ask(Prompt(request, verdict.is_firm), context, still)
+        answer = await self._prompts.ask(Prompt(request, verdict.needs_person), context, still)
         still()
-        if isinstance(answer, PermissionAnswer):
-            self._keep_grant(answer, tool, params, context, siblings)
+        if not isinstance(answer, PermissionAnswer):
+            return ()
+        try:
+            await self._keep_grant(answer, tool, params, context, siblings)
+        except InvalidInput as error:
+            return (f"this call was allowed, and the permission could not be kept: {error.message}",)
+        return ()
 
     def _allowed_or_asked(self, tool: Tool, params: Arguments, context: ToolContext) -> Verdict:
         """Raises: PermissionRefused for what a rule denies."""
@@ -204,7 +216,7 @@ class Executor:
             raise PermissionRefused(reasons.denied(tool.spec, verdict.by), name=tool.name, by=verdict.by)
         return verdict
 
-    def _keep_grant(
+    async def _keep_grant(
         self,
         answer: PermissionAnswer,
         tool: Tool,
@@ -221,7 +233,7 @@ class Executor:
                 grant = server_grant(tool.spec, siblings, **made)
             case _:
                 return
-        self._authority.grants.add(context.session.session_id, grant)
+        await asyncio.to_thread(self._authority.grants.add, context.session.session_id, grant)  # waits for a lock
         self._prompts.look_again()
 
     def _recheck(self, tool: Tool, context: ToolContext) -> None:

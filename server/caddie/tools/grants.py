@@ -14,7 +14,7 @@ from typing import Any, Literal
 from caddie.tools.tool import ToolSpec
 
 GrantScope = Literal["session", "always"]
-_KEPT_CHARS = 20_000
+_KEPT_CHARS = 8_000
 _SHOWN_LINES = 60
 
 

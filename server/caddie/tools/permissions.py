@@ -37,11 +37,13 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`by` says whose word it was, for `ask` in a sentence for the prompt. `is_firm`: no permission given in a prompt
-    changes it. `stale` is an earlier grant whose tool has changed since."""
+    changes it. `needs_person`: where nobody can be asked, it does not run. `stale` is an earlier grant whose tool has
+    changed since."""
 
     kind: RuleKind
     by: str
     is_firm: bool = False
+    needs_person: bool = False
     stale: Grant | None = None
 
 
@@ -99,15 +101,19 @@ def _stopping(about: Iterable[Rule], subject: Subject) -> Verdict | None:
     for rule in stopping:
         if rule.pattern is not None and (why := subject.may_be_hit(rule.pattern)):
             said = f"Whether the {rule.scope} rule {rule.kind} {rule.text!r} is about it cannot be told: {why}."
-            return Verdict("ask", said, is_firm=True)
+            return _to_be_seen(said)
     return None
 
 
 def _always_asking(tool: Tool, params: Mapping[str, Any], around: Surroundings) -> Verdict | None:
     if tool.spec.needs_interaction:
-        return Verdict("ask", "It says of itself that you must see each call.", is_firm=True)
+        return _to_be_seen("It says of itself that you must see each call.")
     why = must_ask(tool, params, around)
-    return Verdict("ask", why, is_firm=True) if why else None
+    return _to_be_seen(why) if why else None
+
+
+def _to_be_seen(why: str) -> Verdict:
+    return Verdict("ask", why, is_firm=True, needs_person=True)
 
 
 def _allowing(about: Iterable[Rule], subject: Subject) -> Rule | None:

@@ -21,8 +21,10 @@ Settled = Literal["allowed", "nobody"]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
+    """`needs_person`: where nobody can be asked, the call does not run."""
+
     request: PermissionRequest
-    is_firm: bool
+    needs_person: bool
 
 
 class Prompts:
@@ -112,7 +114,7 @@ def _without_person(prompt: Prompt, error: ClientCannotAsk, context: ToolContext
         raise PermissionRefused(
             f"{request.label} was not run: {error.message} That counts as a refusal.", name=request.tool, by="person"
         ) from None
-    if prompt.is_firm:
+    if prompt.needs_person:
         raise PermissionRefused(
             f"{request.label} was not run. {request.reason} A person must see that, and {error.message}",
             name=request.tool,

@@ -124,8 +124,15 @@ local function rows(ask, width)
   local params = ask.params
   local out = { { '' }, title_row(params) }
   if params.definitionChanged then
-    local changed = 'changed since you allowed it: ' .. text.one_line(params.definitionChanged)
-    table.insert(out, line({ changed, 'CaddieWait' }))
+    local lines = text.lines(params.definitionChanged)
+    table.insert(out, line({ 'changed since you allowed it: ' .. lines[1], 'CaddieWait' }))
+    local cap = ask.all and math.huge or PREVIEW_LINES
+    vim.list_extend(
+      out,
+      capped(vim.list_slice(lines, 2), cap, function(l)
+        return line({ l, SIGNS[l:sub(1, 1)] or 'CaddieDim' })
+      end)
+    )
   end
   vim.list_extend(out, arguments(params, ask, width))
   local p = params.preview
