@@ -21,6 +21,7 @@ from caddie.providers.http import Endpoint, decode, host_of, join, read_json, sh
 from caddie.providers.listing import gemini_count, gemini_models
 from caddie.providers.prefix import LostSchemas, Rendered
 from caddie.providers.sse import is_json, is_web_page
+from caddie.providers.suspicions import Suspicions
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 DEFAULT_MODEL = "gemini-3.8-flash"
@@ -55,7 +56,7 @@ class Gemini:
             idle_timeout=idle_timeout,
         )
         self._lost = LostSchemas(lambda schema: self._manners.clean(schema))
-        self._told_of_cap = False
+        self._suspicions = Suspicions(vendor)
         self._take(Manners())
 
     def capabilities(self, model: str) -> Capabilities:
@@ -112,13 +113,7 @@ class Gemini:
         return parsed
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
-        notes = [answer.note, self._lost.among(request.tools)]
-        if len(request.tools) > MAX_TOOLS and not self._told_of_cap:
-            self._told_of_cap = True
-            notes.append(
-                f"{self._endpoint.service.name} takes at most {MAX_TOOLS} tools in a request, so the last "
-                f"{len(request.tools) - MAX_TOOLS} were left out; defer or disable some in the tools panel."
-            )
+        notes = [answer.note, self._suspicions.too_many(request, MAX_TOOLS), self._lost.among(request.tools)]
         return replace(answer, note=" ".join(filter(None, notes)))
 
     def _url(self, model: str, method: str) -> httpx.URL:

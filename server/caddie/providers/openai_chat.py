@@ -34,7 +34,7 @@ from caddie.providers.history import IMAGE_TYPES, fit, readable, wire_id, wire_n
 from caddie.providers.http import Endpoint, decode, host_of, join, read_json, shown
 from caddie.providers.listing import chat_models
 from caddie.providers.openai_chat_stream import REASONING_FIELDS, OpenAIChatDecoder
-from caddie.providers.prefix import Rendered
+from caddie.providers.prefix import LostSchemas, Rendered
 from caddie.providers.schema import for_openai
 from caddie.providers.sse import is_json, is_web_page
 from caddie.providers.suspicions import Suspicions
@@ -87,6 +87,7 @@ class OpenAIChat:
         )
         self._tools = Rendered(self._render_tools)
         self._suspicions = Suspicions(self._endpoint.service.name)
+        self._lost = LostSchemas(lambda schema: for_openai(schema, compatible=not self._openai))
 
     def capabilities(self, model: str) -> Capabilities:
         return Capabilities(why="Chat Completions has no deferred tools of its own")
@@ -114,7 +115,7 @@ class OpenAIChat:
                 yield self._noted(request, event) if isinstance(event, Completed) else event
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
-        notes = [self._suspicions.too_many(request, self._manners.tools)]
+        notes = [self._suspicions.too_many(request, self._manners.tools), self._lost.among(request.tools)]
         if not self.default_model:
             notes.append(self._suspicions.about(request, answer))
         note = " ".join(filter(None, notes))

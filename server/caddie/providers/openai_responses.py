@@ -25,7 +25,7 @@ from caddie.providers.http import Endpoint, decode, host_of, join, read_json, sh
 from caddie.providers.openai_models import compatible_models, openai_count, openai_models, xai_models
 from caddie.providers.openai_responses_items import Dialect, Item, function_tool, input_items, search_tool
 from caddie.providers.openai_responses_stream import ResponsesDecoder
-from caddie.providers.prefix import Rendered
+from caddie.providers.prefix import LostSchemas, Rendered
 from caddie.providers.schema import for_openai
 from caddie.providers.sse import is_json, is_web_page
 from caddie.providers.suspicions import Suspicions
@@ -86,6 +86,7 @@ class OpenAIResponses:
         self._functions = Rendered(lambda tools: self._render(tools, searches=False))
         self._searching = Rendered(lambda tools: self._render(tools, searches=True))
         self._suspicions = Suspicions(self._endpoint.service.name)
+        self._lost = LostSchemas(lambda schema: for_openai(schema, compatible=not self._openai))
         self._loaded = Rendered(lambda tools: [self._function(tool) for tool in tools], kept=_KEPT_SEARCHES)
 
     def capabilities(self, model: str) -> Capabilities:
@@ -119,7 +120,10 @@ class OpenAIResponses:
                 yield self._noted(request, event) if isinstance(event, Completed) else event
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
-        notes = [self._suspicions.too_many(request, self._manners.tools)]
+        notes = [
+            self._suspicions.too_many(request, self._manners.tools),
+            self._lost.among((*request.tools, *request.deferred)),
+        ]
         if not self.default_model:
             notes.append(self._suspicions.about(request, answer))
         note = " ".join(filter(None, notes))

@@ -255,6 +255,13 @@ CLEANERS: dict[str, Cleaner] = {
 }
 
 
+class Spoiled(dict[str, Any]):
+    """What no cleaner can walk over."""
+
+    def items(self) -> Any:
+        raise TypeError("no JSON is like this")
+
+
 def samples(schema: Any, seed: int, count: int = 40) -> Iterator[Any]:
     """Arguments that `schema` itself accepts, made at random and then checked; none where it is no valid schema."""
     try:

@@ -13,7 +13,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schema_kit import CLEANERS, HUGE, VECTORS, catalogues, nested, samples
+from schema_kit import CLEANERS, HUGE, VECTORS, Spoiled, catalogues, nested, samples
 
 from caddie.providers.schema import for_anthropic, for_openai
 from caddie.tools.builtin import BUILTIN
@@ -47,7 +47,7 @@ VALUES = st.recursive(
 
 @pytest.mark.parametrize("name", CLEANERS)
 def test_whatever_comes_in_a_valid_schema_goes_out(name: str) -> None:
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=120, deadline=None)
     @given(VALUES)
     def holds(schema: object) -> None:
         CLEANERS[name].judge(CLEANERS[name].clean(schema))
@@ -95,11 +95,11 @@ def test_every_tool_of_every_server_is_clean_and_takes_at_least_what_it_took(nam
         cleaner.judge(wire)
         assert not wire.is_lost
         assert repr(schema) == before
-        for arguments in samples(schema, seed=7):
+        for arguments in samples(schema, seed=7, count=25):
             assert cleaner.takes(wire, arguments), (tool, arguments)
             assert wire.keys.to_own(wire.keys.to_wire(arguments)) == arguments
             taken += 1
-    assert taken > 1500
+    assert taken > 1000
 
 
 SCALARS = st.sampled_from(
@@ -168,7 +168,7 @@ SCHEMAS = st.builds(
 def test_no_cleaning_ever_takes_away_what_a_tool_takes(name: str) -> None:
     cleaner = CLEANERS[name]
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=60, deadline=None)
     @given(SCHEMAS, st.integers(0, 1000))
     def holds(schema: dict[str, Any], seed: int) -> None:
         wire = cleaner.clean(schema)
@@ -237,11 +237,6 @@ def test_a_huge_schema_is_small_and_clean_in_little_time(name: str, which: str) 
     assert not wire.is_lost
     if which != "a megabyte in depth":
         assert wire.schema["properties"]
-
-
-class Spoiled(dict[str, Any]):
-    def items(self) -> Any:
-        raise TypeError("no JSON is like this")
 
 
 @pytest.mark.parametrize("name", CLEANERS)
