@@ -1,8 +1,9 @@
 """Which name does a provider see for a tool of an MCP server?
 
 Providers accept `[A-Za-z0-9_-]{1,64}`; servers publish anything. A name that fits is kept as `mcp__server__tool`.
-One that had to change, or whose parts could be read in two ways, ends in a hash of the original, so that two
-originals never share a wire name and each keeps its own across restarts.
+One that had to change, or whose parts could be read in two ways, ends in a hash of the original. One that ends like
+that by itself is hashed too, so that no tool can take another's name: a name depends on its own server and tool alone,
+not on who else is there or came first, and stays the same across restarts.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from collections.abc import Collection, Iterable
 MAX_LENGTH = 64
 _HASH_DIGITS = 8
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_LOOKS_HASHED = re.compile(rf"_[0-9a-f]{{{_HASH_DIGITS}}}$")
 
 
 def wire_name(server: str, tool: str) -> str:
     """`mcp__server__tool`, or a shortened form ending in `_` and eight hex digits."""
     canonical = f"mcp__{server}__{tool}"
     fits = len(canonical) <= MAX_LENGTH and not _UNSAFE.search(canonical)
-    if fits and tool and not _is_ambiguous(server):
+    if fits and tool and not _is_ambiguous(server) and not _LOOKS_HASHED.search(canonical):
         return canonical
     return _hashed(server, tool)
 

@@ -66,6 +66,43 @@ def test_every_name_is_safe_and_no_two_tools_share_one(tools: list[tuple[str, st
     assert len(set(names)) == len(tools)
 
 
+def mimics(wire: str) -> list[tuple[str, str]]:
+    """Every server and tool that could spell this name."""
+    bare = wire.removeprefix("mcp__")
+    places = [place for place in range(len(bare)) if bare.startswith("__", place)]
+    return [(bare[:place], bare[place + 2 :]) for place in places]
+
+
+@given(st.lists(st.tuples(ODD, ODD), unique=True, max_size=5), st.randoms(use_true_random=False))
+def test_who_comes_first_and_who_else_is_there_never_matters(tools: list[tuple[str, str]], random: Random) -> None:
+    everyone = list(dict.fromkeys([*tools, *(mimic for tool in tools for mimic in mimics(wire_name(*tool)))]))
+    by_server: dict[str, list[str]] = {}
+    for server, tool in everyone:
+        by_server.setdefault(server, []).append(tool)
+    servers = list(by_server)
+    random.shuffle(servers)
+    taken: dict[str, tuple[str, str]] = {}
+    for server in servers:
+        for tool, wire in assign_names(server, by_server[server], list(taken)).items():
+            taken[wire] = (server, tool)
+    assert len(taken) == len(everyone)
+    assert all(wire == wire_name(server, tool) for wire, (server, tool) in taken.items())
+
+
+@given(ODD, ODD)
+def test_every_provider_takes_every_name(server: str, tool: str) -> None:
+    name = wire_name(server, tool)
+    anthropic, openai_chat, gemini = r"[a-zA-Z0-9_-]{1,64}", r"[a-zA-Z0-9_-]{1,64}", r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"
+    assert all(re.fullmatch(rule, name) for rule in (anthropic, openai_chat, gemini))
+
+
+def test_a_long_list_of_like_names_stays_apart() -> None:
+    tools = [f"{'very.long/name of a tool ' * 5}{number}" for number in range(3000)]
+    names = assign_names("server", tools)
+    assert len(set(names.values())) == 3000
+    assert all(name.startswith("mcp__server__very_long_name_of_a_tool") for name in names.values())
+
+
 @given(st.lists(ODD, unique=True, max_size=8), st.randoms(use_true_random=False))
 def test_the_order_of_the_list_never_matters(tools: list[str], random: Random) -> None:
     shuffled = list(tools)
