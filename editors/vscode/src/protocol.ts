@@ -22,6 +22,10 @@ export interface Attachment {
   path?: string | null;
   /** The text itself; without it the file at `path` is read. */
   text?: string | null;
+  /** A picture itself, as base64; `mediaType` says of which kind. */
+  data?: string | null;
+  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
+  mediaType?: string | null;
 }
 
 export interface TurnResult {
@@ -452,6 +456,44 @@ export interface ResourceResult {
   text: string;
 }
 
+/** By server and name. Servers that are not ready have none. */
+export interface PromptsResult {
+  prompts: PromptInfo[];
+}
+
+export interface PromptInfo {
+  /** `server:prompt`; shown and typed as `/server:prompt`. */
+  name: string;
+  server: string;
+  title?: string;
+  /** The server's own words: text, never markup. */
+  description?: string;
+  arguments: PromptArgument[];
+}
+
+export interface PromptArgument {
+  name: string;
+  description?: string;
+  required: boolean;
+}
+
+export interface PromptParams {
+  /** `server:prompt`. */
+  name: string;
+  arguments?: Record<string, string>;
+}
+
+/** Ready for the next `caddie/chat/turn`; the person may change the text first. */
+export interface PromptResult {
+  /** The prompt's words, for `message`. */
+  message: string;
+  /** Its pictures and files, for `attachments`. */
+  attachments: Attachment[];
+}
+
+/** A server's prompts changed: ask for the list again when it is next shown. */
+export type PromptsChanged = Record<string, never>;
+
 export interface PermissionAsk {
   requestId: string;
   sessionId: string;
@@ -827,6 +869,15 @@ export const mcpReadResource = new RequestType<ResourceParams, ResourceResult, v
 /** A server's new status. */
 export const mcpStatus = new NotificationType<ServerInfo>("caddie/mcp/status");
 
+/** The prompts that the MCP servers offer, which a chat has as `/server:prompt`. */
+export const promptsList = new RequestType<Empty, PromptsResult, void>("caddie/prompts/list");
+
+/** Fills in a prompt. What comes back is for the next turn; a missing or unknown argument is an error that names it. Cancellation: `$/cancelRequest`. */
+export const promptsGet = new RequestType<PromptParams, PromptResult, void>("caddie/prompts/get");
+
+/** An MCP server's prompts changed. */
+export const promptsChanged = new NotificationType<PromptsChanged>("caddie/prompts/changed");
+
 /** May this tool run with these arguments? Needs the capability `permission`. Cancellation: The server sends `$/cancelRequest` when the turn is cancelled. */
 export const permissionAsk = new RequestType<PermissionAsk, PermissionAnswer, void>("caddie/permission/ask");
 
@@ -880,6 +931,9 @@ export const METHODS = {
   "caddie/mcp/resources": "toServer",
   "caddie/mcp/readResource": "toServer",
   "caddie/mcp/status": "toClient",
+  "caddie/prompts/list": "toServer",
+  "caddie/prompts/get": "toServer",
+  "caddie/prompts/changed": "toClient",
   "caddie/permission/ask": "toClient",
   "caddie/permissions/list": "toServer",
   "caddie/permissions/revoke": "toServer",

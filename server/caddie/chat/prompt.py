@@ -6,6 +6,7 @@ The system prompt and the tools are built once per session. All that comes later
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -37,6 +38,14 @@ OWN_BLOCKS = tuple(f"<{name}>\n" for name in _BLOCKS)
 
 def system_prompt(workspace: Path, *, date: str) -> str:
     return f"{_RULES}\n\nWorkspace: {workspace}\nSystem: {platform.system()}\nDate: {date}"
+
+
+_OWN_TAG = re.compile(rf"<(?=/?(?:{'|'.join(_BLOCKS)})\b)")
+
+
+def inert(text: str) -> str:
+    """A stranger's text that is to become the person's message cannot speak as Caddie in it."""
+    return _OWN_TAG.sub("&lt;", text)
 
 
 def block(name: str, text: str) -> str:

@@ -17,6 +17,20 @@ MAX_IMAGE_BYTES = 5_000_000
 _IMAGES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 
 
+def read_picture(name: str, data: str, media_type: str | None) -> Part:
+    """Raises: InvalidInput."""
+    if media_type is None or media_type not in _IMAGES.values():
+        kinds = ", ".join(sorted(set(_IMAGES.values())))
+        raise InvalidInput(f"The attachment {name!r} has the media type {media_type!r}; a picture is one of {kinds}.")
+    try:
+        size = len(base64.b64decode(data, validate=True))
+    except ValueError:
+        raise InvalidInput(f"The picture {name!r} is not valid base64.") from None
+    if size > MAX_IMAGE_BYTES:
+        raise InvalidInput(f"The picture {name!r} has {size} bytes; {MAX_IMAGE_BYTES} is the most.")
+    return Image(data, media_type)
+
+
 async def read_attachments(
     workspace: Path, editor: Editor, items: Iterable[tuple[str, str | None, str | None]]
 ) -> tuple[Part, ...]:

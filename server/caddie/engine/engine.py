@@ -109,6 +109,7 @@ class Engine:
             self.workspace,
             on_tools=self._server_tools,
             on_status=self._server_status,
+            on_prompts=door.prompts_changed,
             ask_question=door.person.ask_question,
         )
         authority = Authority(

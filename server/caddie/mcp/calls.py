@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from caddie.errors import ServerFailed
-from caddie.mcp import results
+from caddie.mcp import prompts, results
 from caddie.tools.context import McpResource, ToolContext
+from caddie.tools.servers import PromptMessage, ServerPrompt
 from caddie.tools.tool import Arguments, ToolResult, error_result
 
 if TYPE_CHECKING:
@@ -68,6 +69,19 @@ class Calls:
         """Raises: ServerFailed, ConnectionLost."""
         result = await self._asked(self._client.read_resource(uri))
         return "\n\n".join(results.resource_text(part) for part in result.contents)
+
+    async def list_prompts(self) -> list[ServerPrompt]:
+        """Raises: ServerFailed, ConnectionLost."""
+        if self._client.server_capabilities.prompts is None:
+            return []
+        found = await self._asked(
+            self._all(lambda cursor: self._client.list_prompts(cursor=cursor), lambda page: page.prompts)
+        )
+        return sorted((prompts.to_prompt(self._server, one) for one in found), key=lambda prompt: prompt.name)
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str]) -> tuple[PromptMessage, ...]:
+        """Raises: ServerFailed, ConnectionLost."""
+        return prompts.to_messages(await self._asked(self._client.get_prompt(name, dict(arguments))))
 
     async def call_tool(self, name: str, arguments: Arguments, context: ToolContext) -> ToolResult:
         """Cancelling this cancels the call at the server too. Raises: ConnectionLost."""

@@ -54,14 +54,21 @@ class Ending:
 
 
 class Connection:
-    """`changed` is set when the server says that its tools changed. `ended` tells how, once it is over."""
+    """`changed` is set when the server says that its tools changed, and `on_prompts_changed` called when its prompts did.
+    `ended` tells how, once it is over."""
 
-    def __init__(self, endpoint: Endpoint, ask_question: AskQuestion | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        ask_question: AskQuestion | None = None,
+        on_prompts_changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self.changed = asyncio.Event()
         self.ended: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         self.version = ""
         self._endpoint = endpoint
         self._ask_question = ask_question
+        self._on_prompts_changed = on_prompts_changed
         self._secrets = reasons.secrets_of(endpoint.server)
         self._opened: asyncio.Future[Calls] = asyncio.get_running_loop().create_future()
         self._leave = asyncio.Event()
@@ -196,31 +203,39 @@ class Connection:
     # What the server sends of its own accord.
 
     async def _on_message(self, message: object) -> None:
-        from mcp_types import ToolListChangedNotification  # imported here because the SDK is slow to import
+        # Imported here because the SDK is slow to import.
+        from mcp_types import PromptListChangedNotification, ToolListChangedNotification
 
         if isinstance(message, ToolListChangedNotification):
             self.changed.set()
+        elif isinstance(message, PromptListChangedNotification):
+            self._on_prompts_changed()
 
     async def _listen(self, client: Client) -> None:
-        """Follow changes of the tool list where the protocol has no notification for it."""
+        """Follow changes of the lists where the protocol has no notification for it."""
         from mcp import MCPError  # imported here because the SDK is slow to import
-        from mcp.client.subscriptions import SubscriptionLost
+        from mcp.client.subscriptions import PromptsListChanged, SubscriptionLost
         from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-        tools = client.server_capabilities.tools
-        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
+        tools, prompts = client.server_capabilities.tools, client.server_capabilities.prompts
+        of_tools, of_prompts = bool(tools and tools.list_changed), bool(prompts and prompts.list_changed)
+        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (of_tools or of_prompts):
             return
         for attempt in count():
             try:
-                async with client.listen(tools_list_changed=True) as subscription:
-                    if attempt:
-                        self.changed.set()  # what changed meanwhile was not told
-                    async for _ in subscription:
+                async with client.listen(tools_list_changed=of_tools, prompts_list_changed=of_prompts) as subscription:
+                    if attempt:  # what changed meanwhile was not told
                         self.changed.set()
+                        self._on_prompts_changed()
+                    async for event in subscription:
+                        if isinstance(event, PromptsListChanged):
+                            self._on_prompts_changed()
+                        else:
+                            self.changed.set()
             except (SubscriptionLost, TimeoutError):
                 pass
             except MCPError as error:
-                logger.info("MCP server %r: cannot follow its tool list: %s", self._endpoint.name, error)
+                logger.info("MCP server %r: cannot follow its lists: %s", self._endpoint.name, error)
                 return
             await asyncio.sleep(_LISTEN_AGAIN_SECONDS[min(attempt, len(_LISTEN_AGAIN_SECONDS) - 1)])
 

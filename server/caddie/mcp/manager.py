@@ -9,11 +9,12 @@ from pathlib import Path
 
 from caddie.errors import ServerFailed, ToolUnavailable, Unavailable
 from caddie.mcp.connection import AskQuestion
+from caddie.mcp.prompts import check_arguments, find_prompt
 from caddie.mcp.remote import RemoteTool, identity_of
 from caddie.mcp.supervisor import ConfiguredServer, Supervisor
 from caddie.tools.context import McpResource, ToolContext
 from caddie.tools.names import assign_names
-from caddie.tools.servers import ServerStatus
+from caddie.tools.servers import PromptMessage, ServerPrompt, ServerStatus
 from caddie.tools.tool import Arguments, Run, Tool, ToolResult
 
 __all__ = ["ConfiguredServer", "McpManager"]
@@ -23,7 +24,7 @@ _LAZY = "starts when it is asked for (lazy)"
 
 
 class McpManager:
-    """Owns the servers' processes. All methods belong to one event loop; `on_tools` and `on_status` are called on it.
+    """Owns the servers' processes. All methods belong to one event loop; `on_…` are called on it.
 
     `on_tools(server, tools)` replaces all tools of that server; an empty list means that it is gone for good.
     """
@@ -34,11 +35,13 @@ class McpManager:
         *,
         on_tools: Callable[[str, Sequence[Tool]], None],
         on_status: Callable[[ServerStatus], None],
+        on_prompts: Callable[[], None] = lambda: None,
         ask_question: AskQuestion | None = None,
     ) -> None:
         self._workspace = workspace
         self._on_tools = on_tools
         self._on_status = on_status
+        self._on_prompts = on_prompts
         self._ask_question = ask_question
         self._supervisors: dict[str, Supervisor] = {}
         self._leaving: dict[asyncio.Task[None], Supervisor] = {}
@@ -121,6 +124,27 @@ class McpManager:
         """Raises: ServerFailed."""
         return await self._find(server).ask(lambda calls: calls.read_resource(uri))
 
+    # Prompts.
+
+    async def list_prompts(self) -> Sequence[ServerPrompt]:
+        """Of all servers that are ready; one that cannot say is left out."""
+        ready = [one for one in self._supervisors.values() if one.status.state == "ready"]
+        lists = await asyncio.gather(*map(_prompts_or_none, ready))
+        return sorted((found for part in lists for found in part), key=lambda found: (found.server, found.name))
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str]) -> tuple[ServerPrompt, Sequence[PromptMessage]]:
+        """`name` is `server:prompt`. Raises: InvalidInput, ServerFailed."""
+        prompt = find_prompt(name, await self._prompts_for(name))
+        check_arguments(prompt, arguments)
+        return prompt, await self._find(prompt.server).ask(lambda calls: calls.get_prompt(prompt.name, arguments))
+
+    async def _prompts_for(self, name: str) -> Sequence[ServerPrompt]:
+        """Of the server that the name begins with, though it may not be ready; else of all."""
+        servers = [one for one in self._supervisors.values() if name.removeprefix("/").startswith(f"{one.name}:")]
+        if not servers:
+            return await self.list_prompts()
+        return [prompt for one in servers for prompt in await one.prompts()]
+
     async def _resources_or_none(self, supervisor: Supervisor) -> Sequence[McpResource]:
         try:
             return await supervisor.ask(lambda calls: calls.list_resources())
@@ -136,6 +160,7 @@ class McpManager:
             self._workspace,
             on_tools=lambda server, tools: self._publish(supervisor, tools),
             on_status=self._on_status,
+            on_prompts=self._on_prompts,
             ask_question=self._ask_question,
         )
         self._apply(supervisor)
@@ -190,6 +215,13 @@ class McpManager:
         self._leaving[task] = supervisor
         task.add_done_callback(lambda done: self._leaving.pop(done, None))
         return task
+
+
+async def _prompts_or_none(supervisor: Supervisor) -> Sequence[ServerPrompt]:
+    try:
+        return await supervisor.prompts()
+    except ServerFailed:
+        return ()
 
 
 def _runner(supervisor: Supervisor, original: str, wire: str) -> Run:

@@ -18,7 +18,7 @@ from caddie.mcp.calls import Calls, ConnectionLost
 from caddie.mcp.connection import AskQuestion, Connection, Ending, Endpoint
 from caddie.mcp.remote import RemoteTool, to_remote
 from caddie.settings import McpServer
-from caddie.tools.servers import ServerState, ServerStatus
+from caddie.tools.servers import ServerPrompt, ServerState, ServerStatus
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +55,7 @@ class Supervisor:
         *,
         on_tools: Callable[[str, Sequence[RemoteTool]], None],
         on_status: Callable[[ServerStatus], None],
+        on_prompts: Callable[[], None],
         ask_question: AskQuestion | None,
     ) -> None:
         self.name = name
@@ -64,8 +65,10 @@ class Supervisor:
         self._workspace = workspace
         self._on_tools = on_tools
         self._on_status = on_status
+        self._on_prompts = on_prompts
         self._ask_question = ask_question
         self._tools: list[RemoteTool] = []
+        self._prompts: Sequence[ServerPrompt] | None = None
         self._calls: Calls | None = None
         self._connection: Connection | None = None
         self._task: asyncio.Task[None] | None = None
@@ -150,6 +153,17 @@ class Supervisor:
                 "The call may have had its effect or not; the server is started again."
             ) from None
 
+    async def prompts(self) -> Sequence[ServerPrompt]:
+        """What it offers, asked once until it says that they changed. Raises: ServerFailed."""
+        if self._prompts is None:
+            found = self._prompts = await self.ask(lambda calls: calls.list_prompts())
+            return found
+        return self._prompts
+
+    def _forget_prompts(self) -> None:
+        self._prompts = None
+        self._on_prompts()
+
     async def _connected(self) -> tuple[Connection, Calls]:
         try:
             async with asyncio.timeout(CALL_WAIT_SECONDS):
@@ -186,7 +200,8 @@ class Supervisor:
     async def _live_once(self) -> Ending:
         """Connect and stay until it ends."""
         endpoint = Endpoint(self.name, self.configured.server, self._workspace)
-        connection = self._connection = Connection(endpoint, self._ask_question)
+        connection = self._connection = Connection(endpoint, self._ask_question, self._forget_prompts)
+        self._prompts = None
         try:
             calls = await connection.open()
             following = asyncio.create_task(self._follow(connection, calls))

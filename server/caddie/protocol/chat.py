@@ -19,6 +19,8 @@ class Attachment(Message):
     name: str = Field(description="What the person sees: a file name, `selection`, ...")
     path: str | None = Field(None, description="Path of a file, absolute or relative to the workspace.")
     text: str | None = Field(None, description="The text itself; without it the file at `path` is read.")
+    data: str | None = Field(None, description="A picture itself, as base64; `mediaType` says of which kind.")
+    media_type: str | None = Field(None, description="`image/png`, `image/jpeg`, `image/gif` or `image/webp`.")
 
 
 class TurnParams(Message):

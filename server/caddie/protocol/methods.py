@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from caddie.protocol import chat, editor, mcp, models, permissions, tools, usage
+from caddie.protocol import chat, editor, mcp, models, permissions, prompts, tools, usage
 from caddie.protocol.base import Empty, Message
 
 Direction = Literal["toServer", "toClient"]
@@ -133,6 +133,16 @@ MCP_READ_RESOURCE = _request(
     "caddie/mcp/readResource", mcp.ResourceParams, mcp.ResourceResult, "A resource as text.",
     errors=("server_failed",),
 )  # fmt: skip
+PROMPTS_LIST = _request(
+    "caddie/prompts/list", Empty, prompts.PromptsResult,
+    "The prompts that the MCP servers offer, which a chat has as `/server:prompt`.",
+)  # fmt: skip
+PROMPTS_GET = _request(
+    "caddie/prompts/get", prompts.PromptParams, prompts.PromptResult,
+    "Fills in a prompt. What comes back is for the next turn; a missing or unknown argument is an error that names it.",
+    "`$/cancelRequest`.",
+    errors=("server_failed",),
+)  # fmt: skip
 PERMISSIONS_LIST = _request(
     "caddie/permissions/list", permissions.PermissionsListParams, permissions.PermissionsListResult,
     "Rules and grants in force.",
@@ -155,6 +165,9 @@ CHAT_EVENT = Method("caddie/chat/event", "toClient", chat.ChatEvent, None, "What
 HINTS_SHOW = Method("caddie/hints/show", "toClient", tools.ShowHints, None, "Fitting tools; an empty list clears.")
 TOOLS_CHANGED = Method("caddie/tools/changed", "toClient", tools.ToolsChanged, None, "The catalogue changed.")
 MCP_STATUS = Method("caddie/mcp/status", "toClient", mcp.ServerInfo, None, "A server's new status.")
+PROMPTS_CHANGED = Method(
+    "caddie/prompts/changed", "toClient", prompts.PromptsChanged, None, "An MCP server's prompts changed."
+)
 PERMISSION_ASK = Method(
     "caddie/permission/ask", "toClient", permissions.PermissionAsk, permissions.PermissionAnswer,
     "May this tool run with these arguments? Needs the capability `permission`.",
@@ -180,6 +193,7 @@ METHODS: tuple[Method, ...] = (
     TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
     TOOLS_CHANGED,
     MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_LOG, MCP_RESOURCES, MCP_READ_RESOURCE, MCP_STATUS,
+    PROMPTS_LIST, PROMPTS_GET, PROMPTS_CHANGED,
     PERMISSION_ASK, PERMISSIONS_LIST, PERMISSIONS_REVOKE, QUESTION_ASK, SETTINGS_WRITE,
     EDITOR_QUERY,
     MODELS_LIST, USAGE_REPORT,

@@ -15,7 +15,7 @@ from pygls.workspace import TextDocument
 from caddie.engine.door import Door
 from caddie.engine.findings import Finding
 from caddie.errors import ClientCannotAsk
-from caddie.protocol import methods, permissions, tools
+from caddie.protocol import methods, permissions, prompts, tools
 from caddie.protocol.base import Message
 from caddie.protocol.editor import EditorAnswer, EditorQuery
 from caddie.rpc import convert
@@ -184,6 +184,9 @@ class EditorDoor(Door):
 
     def server_changed(self, status: ServerStatus) -> None:
         self._peer.notify(methods.MCP_STATUS, convert.server(status))
+
+    def prompts_changed(self) -> None:
+        self._peer.notify(methods.PROMPTS_CHANGED, prompts.PromptsChanged())
 
     def settings_checked(self, findings: tuple[Finding, ...]) -> None:
         """Problems of a file stand at their place in it; those of the editor's own settings are said once."""

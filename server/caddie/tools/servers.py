@@ -1,9 +1,11 @@
-"""What the house knows of an MCP server, whoever runs it."""
+"""What the house knows of an MCP server and of its prompts, whoever runs it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from caddie.tools.tool import Content
 
 ServerState = Literal["connecting", "ready", "failed", "needsAuth", "stopped"]
 
@@ -19,3 +21,31 @@ class ServerStatus:
     tools: int = 0
     origin: str = ""
     version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPrompt:
+    """A prompt that a server offers, in its own words."""
+
+    server: str
+    name: str
+    title: str = ""
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.server}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    role: Literal["user", "assistant"]
+    content: Content

@@ -33,7 +33,14 @@ class Bench:
         self.questions: list[QuestionRequest] = []
         self.answers: dict[str, str] | None = None
         self._news = asyncio.Event()
-        self.manager = McpManager(workspace, on_tools=self._on_tools, on_status=self._on_status, ask_question=self._ask)
+        self.prompts_changed = 0
+        self.manager = McpManager(
+            workspace,
+            on_tools=self._on_tools,
+            on_status=self._on_status,
+            on_prompts=self._on_prompts,
+            ask_question=self._ask,
+        )
 
     async def connect(self, **servers: ConfiguredServer) -> None:
         await self.manager.configure(servers)
@@ -78,6 +85,10 @@ class Bench:
 
     def _on_status(self, status: ServerStatus) -> None:
         self.statuses.append(status)
+        self._news.set()
+
+    def _on_prompts(self) -> None:
+        self.prompts_changed += 1
         self._news.set()
 
     async def _ask(self, request: QuestionRequest) -> dict[str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from caddie.engine.attachments import read_attachments
+from caddie.engine.attachments import read_attachments, read_picture
 from caddie.engine.compacting import compact
 from caddie.errors import CaddieError
 from caddie.protocol import chat as wire
@@ -37,9 +37,9 @@ def bind_handlers(server: Server, app: App) -> None:
             if (message := convert.event(event)) is not None:
                 send(session_id, turn_id, message)
 
-        attachments = await read_attachments(
-            engine.workspace, engine.door.editor, [(item.name, item.path, item.text) for item in params.attachments]
-        )
+        pictures = [read_picture(item.name, item.data, item.media_type) for item in params.attachments if item.data]
+        others = [(item.name, item.path, item.text) for item in params.attachments if not item.data]
+        attachments = (*await read_attachments(engine.workspace, engine.door.editor, others), *pictures)
         try:
             session, turn_id, outcome = await engine.turn(
                 params.session_id,

@@ -14,6 +14,8 @@
 ---@field name string What the person sees: a file name, `selection`, ...
 ---@field path? string Path of a file, absolute or relative to the workspace.
 ---@field text? string The text itself; without it the file at `path` is read.
+---@field data? string A picture itself, as base64; `mediaType` says of which kind.
+---@field mediaType? string `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
 
 ---@class caddie.TurnResult
 ---@field sessionId string
@@ -345,6 +347,34 @@
 ---@class caddie.ResourceResult
 ---@field text string
 
+--- By server and name. Servers that are not ready have none.
+---@class caddie.PromptsResult
+---@field prompts caddie.PromptInfo[]
+
+---@class caddie.PromptInfo
+---@field name string `server:prompt`; shown and typed as `/server:prompt`.
+---@field server string
+---@field title? string
+---@field description? string The server's own words: text, never markup.
+---@field arguments caddie.PromptArgument[]
+
+---@class caddie.PromptArgument
+---@field name string
+---@field description? string
+---@field required boolean
+
+---@class caddie.PromptParams
+---@field name string `server:prompt`.
+---@field arguments? table<string, string>
+
+--- Ready for the next `caddie/chat/turn`; the person may change the text first.
+---@class caddie.PromptResult
+---@field message string The prompt's words, for `message`.
+---@field attachments caddie.Attachment[] Its pictures and files, for `attachments`.
+
+--- A server's prompts changed: ask for the list again when it is next shown.
+---@class caddie.PromptsChanged
+
 ---@class caddie.PermissionAsk
 ---@field requestId string
 ---@field sessionId string
@@ -642,6 +672,15 @@ return {
   --- A server's new status.
   --- toClient: caddie.ServerInfo notification
   MCP_STATUS = "caddie/mcp/status",
+  --- The prompts that the MCP servers offer, which a chat has as `/server:prompt`.
+  --- toServer: caddie.Empty -> caddie.PromptsResult
+  PROMPTS_LIST = "caddie/prompts/list",
+  --- Fills in a prompt. What comes back is for the next turn; a missing or unknown argument is an error that names it.
+  --- toServer: caddie.PromptParams -> caddie.PromptResult
+  PROMPTS_GET = "caddie/prompts/get",
+  --- An MCP server's prompts changed.
+  --- toClient: caddie.PromptsChanged notification
+  PROMPTS_CHANGED = "caddie/prompts/changed",
   --- May this tool run with these arguments? Needs the capability `permission`.
   --- toClient: caddie.PermissionAsk -> caddie.PermissionAnswer
   PERMISSION_ASK = "caddie/permission/ask",
