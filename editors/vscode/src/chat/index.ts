@@ -10,18 +10,17 @@ import {
   sessionCompact,
   sessionOpen,
   sessionUndo,
-  toolsSetState,
   usageReport,
   type Attachment,
   type PermissionAsk,
   type QuestionAsk,
-  type UndoResult,
 } from '../protocol';
-import { oneLine, tokens } from '../text';
+import { oneLine } from '../text';
 import type { ChatPanel, ChatState } from './api';
-import * as attachments from './attachments';
+import { chooseFiles, findFiles } from './attachments';
 import { ChatDesk, Stopped, type Server } from './desk';
-import { followLink, insertCode, LastEditor, openChange } from './editors';
+import { followLink, insertCode, LastEditor } from './editors';
+import { Errands, neverHinted } from './errands';
 import { pickModel } from './models';
 import { Pages } from './pages';
 import { SessionPicker } from './sessions';
@@ -29,7 +28,6 @@ import { Withdrawn } from './waiting';
 
 export type { ChatPanel, ChatState } from './api';
 
-const NEVER_HINTED = 'caddie.neverHinted';
 const CANCELLED = -32800;
 
 export function registerChat(context: vscode.ExtensionContext, client: CaddieClient): ChatPanel {
@@ -43,22 +41,20 @@ class Chat implements ChatPanel {
   private readonly pages: Pages;
   private readonly sessions: SessionPicker;
   private readonly lastEditor = new LastEditor();
-  private readonly storage: vscode.Uri;
   private readonly parts: vscode.Disposable;
-  private pictures = 0;
+  private readonly errands: Errands;
   private isFresh = true;
 
   constructor(
-    private readonly context: vscode.ExtensionContext,
+    context: vscode.ExtensionContext,
     private readonly client: CaddieClient,
   ) {
-    this.storage = context.storageUri ?? context.globalStorageUri;
     this.desk = new ChatDesk(serverOf(client), {
       post: (message) => (message.type === 'compose' ? this.pages.postOrKeep(message) : this.pages.post(message)),
       changed: () => this.onChange(),
       now: () => Date.now(),
       later: (act, ms) => void setTimeout(act, ms),
-      neverHinted: () => this.neverHinted,
+      neverHinted: () => neverHinted(context),
     });
     this.pages = new Pages(context.extensionUri, {
       onMessage: (message, reply) => this.guarded(() => this.hear(message, reply)),
@@ -70,13 +66,13 @@ class Chat implements ChatPanel {
       renamed: (id, title) => id === this.sessionId && this.desk.act({ do: 'title', title }),
       deleted: () => this.desk.newChat(),
     });
+    this.errands = new Errands(context, client, this.desk, this.sessions, this.lastEditor);
     this.parts = vscode.Disposable.from(
       ...[this.pages, this.lastEditor, this.changed],
       client.onEvent(chatEvent, (params) => this.desk.event(params)),
       client.onDidChangeState(() => this.onServer()),
       ...this.commands(),
     );
-    void attachments.forgetPictures(this.storage);
     this.onServer();
   }
 
@@ -132,10 +128,6 @@ class Chat implements ChatPanel {
     return this.desk.conversation.sessionId;
   }
 
-  private get neverHinted(): string[] {
-    return this.context.globalState.get<string[]>(NEVER_HINTED, []);
-  }
-
   private onChange(): void {
     this.pages.setBadge(this.pendingCount);
     this.pages.setTitle(this.desk.conversation.title && oneLine(this.desk.conversation.title));
@@ -176,7 +168,7 @@ class Chat implements ChatPanel {
           message.answers ? { answers: message.answers } : { declined: true },
         );
       case 'openDiff':
-        return this.openDiff(message.requestId);
+        return this.errands.openDiff(message.requestId);
       case 'pick':
         return desk.pick(message.tool);
       case 'unpick':
@@ -184,11 +176,11 @@ class Chat implements ChatPanel {
       case 'dismissHints':
         return desk.clearHints();
       case 'neverHint':
-        return this.neverHint(message.tool);
+        return this.errands.neverHint(message.tool);
       case 'enableAlways':
-        return this.enableAlways(message.tool);
+        return this.errands.enableAlways(message.tool);
       case 'command':
-        return this.command(message.name, message.argument);
+        return this.errands.command(message.name, message.argument);
       case 'mode':
         return desk.setMode(message.mode);
       case 'pickModel':
@@ -200,23 +192,23 @@ class Chat implements ChatPanel {
       case 'link':
         return linkOf(message.href) && followLink(message.href);
       case 'files':
-        return reply({ type: 'files', id: message.id, files: await attachments.findFiles(message.query) });
+        return reply({ type: 'files', id: message.id, files: await findFiles(message.query) });
       case 'attach':
-        return this.attachThat(message.what);
+        return this.errands.attachThat(message.what);
       case 'attachFiles':
-        return this.attachFiles(message.uris);
+        return this.errands.attachFiles(message.uris);
       case 'attachPicture':
-        return this.attachPicture(message.name, message.dataUrl);
+        return this.errands.attachPicture(message.name, message.dataUrl);
       case 'detach':
         return desk.detach(message.id);
       case 'showWhole':
-        return this.showWhole(message.title, message.text);
+        return this.errands.showWhole(message.title, message.text);
       case 'undoTurn':
-        return this.undo(message.turnId);
+        return this.errands.undo(message.turnId);
       case 'keep':
         return desk.keepChanges();
       case 'openChange':
-        return this.openChange(message.path);
+        return this.errands.openChange(message.path);
       case 'log':
         return void (await vscode.commands.executeCommand('caddie.showLog'));
       case 'restart':
@@ -231,131 +223,6 @@ class Chat implements ChatPanel {
     const wanted = this.isFresh && this.desk.conversation.items.length === 0 ? sessionId : undefined;
     this.isFresh = false;
     if (wanted) await this.desk.open(wanted);
-  }
-
-  private async openDiff(requestId: string): Promise<void> {
-    const found = this.desk.waiting.asks.find(({ ask }) => ask.requestId === requestId);
-    const preview = found?.kind === 'permission' ? found.ask.preview : undefined;
-    if (preview?.kind === 'diff') await vscode.commands.executeCommand('caddie.diff.open', preview);
-  }
-
-  private async openChange(name: string): Promise<void> {
-    const before = this.desk.changes.before(name);
-    await openChange(name, before === undefined ? undefined : await this.keepText(name, before));
-  }
-
-  /** A text that is no file, in the extension's own read-only documents. */
-  private async keepText(name: string, text: string): Promise<vscode.Uri> {
-    return vscode.commands.executeCommand<vscode.Uri>('caddie.text.keep', { name, text });
-  }
-
-  private async showWhole(title: string, text: string): Promise<void> {
-    const uri = await this.keepText(`${title.replace(/[\\/:*?"<>|]+/g, ' ')}.txt`, text);
-    await vscode.window.showTextDocument(uri, { preview: true });
-  }
-
-  private async neverHint(tool: string): Promise<void> {
-    this.desk.forgetHint(tool);
-    await this.context.globalState.update(NEVER_HINTED, [...new Set([...this.neverHinted, tool])]);
-    const undo = vscode.l10n.t('Undo');
-    const choice = await vscode.window.showInformationMessage(
-      vscode.l10n.t('{0} is not hinted any more.', oneLine(tool)),
-      undo,
-    );
-    if (choice === undo) {
-      await this.context.globalState.update(
-        NEVER_HINTED,
-        this.neverHinted.filter((name) => name !== tool),
-      );
-    }
-  }
-
-  private async enableAlways(tool: string): Promise<void> {
-    await this.client.request(toolsSetState, { changes: [{ tool, state: 'enabled' }], scope: 'user' });
-    this.desk.pick(tool);
-    vscode.window.setStatusBarMessage(vscode.l10n.t('{0} is enabled always.', oneLine(tool)), 4000);
-  }
-
-  private async undo(turnId?: string): Promise<void> {
-    const result = await this.desk.undo(turnId);
-    if (!result) throw new Error(vscode.l10n.t('Nothing was done in this conversation yet.'));
-    void this.offerRedo(result);
-  }
-
-  private async offerRedo({ undoId, message }: UndoResult): Promise<void> {
-    if (!undoId) return;
-    const redo = vscode.l10n.t('Undo the undo');
-    if ((await vscode.window.showInformationMessage(oneLine(message), redo)) === redo) {
-      await this.guarded(async () => void (await this.desk.undo(undoId)));
-    }
-  }
-
-  private async attachThat(what: 'pick' | 'selection' | 'problems'): Promise<void> {
-    const { editor } = this.lastEditor;
-    if (what === 'pick') return this.attachFiles(await attachments.chooseFiles());
-    const part =
-      what === 'selection' ? attachments.selectionAttachment(editor) : attachments.problemsAttachment(editor);
-    if (!part) {
-      const words =
-        what === 'selection' ? vscode.l10n.t('Nothing is selected.') : vscode.l10n.t('The open file has no problems.');
-      return void vscode.window.setStatusBarMessage(words, 4000);
-    }
-    this.desk.attach(part, { kind: what });
-  }
-
-  private async attachFiles(uris: readonly string[]): Promise<void> {
-    for (const uri of uris) this.desk.attach(await attachments.fileAttachment(uri));
-  }
-
-  private async attachPicture(name: string, dataUrl: string): Promise<void> {
-    const file = await attachments.keepPicture(this.storage, dataUrl, ++this.pictures);
-    this.desk.attach(
-      { name: name || vscode.l10n.t('picture'), path: file.fsPath },
-      { kind: 'image', preview: dataUrl },
-    );
-  }
-
-  private async command(name: string, argument: string): Promise<void> {
-    switch (name) {
-      case 'new':
-        return this.desk.newChat();
-      case 'sessions':
-        return this.sessions.show();
-      case 'rename':
-        return this.rename(argument);
-      case 'plan':
-      case 'agent':
-        return this.desk.setMode(name);
-      case 'model':
-        return pickModel(this.client, this.sessionId);
-      case 'undo':
-        return this.undo();
-      case 'compact':
-        return this.compact();
-      case 'tools':
-        return void (await vscode.commands.executeCommand('caddie.tools.focus'));
-      case 'problems':
-      case 'selection':
-        return this.attachThat(name);
-    }
-  }
-
-  private async compact(): Promise<void> {
-    const result = await this.desk.compact();
-    if (!result) throw new Error(vscode.l10n.t('There is nothing to shorten now.'));
-    const [before, after] = [tokens(result.tokensBefore), tokens(result.tokensAfter)];
-    const words = vscode.l10n.t(
-      'Shortened from about {0} to {1} tokens; the model goes on with its notes.',
-      before,
-      after,
-    );
-    this.desk.act({ do: 'notice', level: 'info', text: words });
-  }
-
-  private async rename(title: string): Promise<void> {
-    const { sessionId } = this;
-    if (!sessionId) throw new Error(vscode.l10n.t('This conversation has not begun yet.'));
-    await this.sessions.rename({ sessionId, title: this.desk.conversation.title ?? '' }, title || undefined);
   }
 
   private commands(): vscode.Disposable[] {
@@ -374,19 +241,19 @@ class Chat implements ChatPanel {
       on('sessions', () => this.sessions.show()),
       on('switchMode', () => this.desk.setMode(this.desk.mode === 'plan' ? 'agent' : 'plan')),
       on('pickModel', () => pickModel(this.client, this.sessionId)),
-      on('undoTurn', () => this.undo()),
+      on('undoTurn', () => this.errands.undo()),
       on('attachSelection', async () => {
-        await this.attachThat('selection');
+        await this.errands.attachThat('selection');
         await this.reveal();
       }),
       on('attachProblems', async () => {
-        await this.attachThat('problems');
+        await this.errands.attachThat('problems');
         await this.reveal();
       }),
       on('attachFile', async (uri?: vscode.Uri, all?: vscode.Uri[]) => {
         const active = this.lastEditor.editor?.document.uri;
         const chosen = all?.length ? all : [uri ?? active].filter((one) => one !== undefined);
-        await this.attachFiles(chosen.length > 0 ? chosen.map(String) : await attachments.chooseFiles());
+        await this.errands.attachFiles(chosen.length > 0 ? chosen.map(String) : await chooseFiles());
         await this.reveal();
       }),
     ];

@@ -66,10 +66,9 @@ function modelRow({ id, label, context }: ModelInfo, isUsed: boolean): Row {
 
 function providerRows(current: string): Row[] {
   const setting = vscode.workspace.getConfiguration('caddie').get<string>('provider', 'auto');
-  const names = ['auto', 'anthropic', 'openai', 'openai-chat', 'gemini', 'xai', 'deepseek', 'offline'];
   return [
     { label: vscode.l10n.t('Provider'), kind: vscode.QuickPickItemKind.Separator },
-    ...names.map((name) => ({
+    ...providers().map((name) => ({
       label: name,
       description: [
         name === setting ? '$(check)' : '',
@@ -85,6 +84,15 @@ function providerRows(current: string): Row[] {
       act: async () => void vscode.commands.executeCommand('caddie.openSettings'),
     },
   ];
+}
+
+/** As the settings offer them. */
+function providers(): string[] {
+  const { packageJSON } = vscode.extensions.getExtension('caddie.caddie') ?? {};
+  const { contributes } = packageJSON as {
+    contributes: { configuration: { properties: Record<string, { enum?: string[] }> }[] };
+  };
+  return contributes.configuration.flatMap(({ properties }) => properties['caddie.provider']?.enum ?? []);
 }
 
 /** Where it is already set, else for the person. */

@@ -87,7 +87,7 @@ export function PermissionCard({ ask }: { ask: PermissionAsk }) {
         </div>
       )}
       <Preview ask={ask} name={name} />
-      <Arguments params={ask.params} title={name} except={exceptOf(ask)} draw={reveal} />
+      <Arguments params={ask.params} title={name} lines={6} except={exceptOf(ask)} draw={reveal} />
       {ask.reason && <div class="ask-reason">{oneLine(ask.reason)}</div>}
       {rejecting ? (
         <Reject

@@ -96,12 +96,14 @@ export function Arguments({
   params,
   title,
   except,
+  lines = ARGUMENT_LINES,
   draw = clean,
 }: {
   params: Record<string, unknown>;
   title: string;
   /** Shown elsewhere, word for word. */
   except?: unknown;
+  lines?: number;
   draw?: (text: string) => string;
 }) {
   const names = argumentNames(params).filter((name) => except === undefined || params[name] !== except);
@@ -112,7 +114,7 @@ export function Arguments({
         <div class="argument" key={name}>
           <dt>{draw(name)}</dt>
           <dd>
-            <Long text={draw(valueText(params[name]))} lines={ARGUMENT_LINES} title={`${title} · ${name}`} plain />
+            <Long text={draw(valueText(params[name]))} lines={lines} title={`${title} · ${name}`} plain />
           </dd>
         </div>
       ))}

@@ -1,6 +1,6 @@
 // Where the person writes: the text, what goes with it, what completes it, and what each key does.
 
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HintInfo } from '../../src/protocol';
 import type { Chip, Desk } from './bridge';
 import { completionAt, fitting, parseCommand, type Completion } from './commands';
@@ -20,14 +20,14 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
   const page = useContext(PageContext);
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(page.draft);
-  const [selected, setSelected] = useState(-1);
+  const [selectedTool, setSelectedTool] = useState<string>();
   const [completing, setCompleting] = useState<{ at: Completion; choices: Choice[]; selected: number }>();
   const isRunning = conversation.state !== 'idle';
   const timer = useRef(0);
 
   const hints = text.trim() === '' ? [] : desk.hints;
+  const selected = hints.findIndex(({ tool }) => tool === selectedTool);
   const hint = hints[selected];
-  useEffect(() => setSelected(-1), [desk.hints]);
 
   const change = (words: string) => {
     setText(words);
@@ -95,7 +95,7 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
   };
 
   const pick = (one: HintInfo) => {
-    setSelected(-1);
+    setSelectedTool(undefined);
     page.post({ type: 'pick', tool: one.tool });
     page.say(t('{0} goes with the message.', oneLine(one.label)));
   };
@@ -128,10 +128,11 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
   const hintKey = (event: KeyboardEvent, plain: boolean): boolean => {
     if (hints.length === 0) return false;
     if (event.key === 'Tab' && plain) {
-      setSelected((selected + 1) % hints.length);
+      setSelectedTool(hints[(selected + 1) % hints.length]?.tool);
       return true;
     }
     if (event.key === 'Escape') {
+      setSelectedTool(undefined);
       page.post({ type: 'dismissHints' });
       return true;
     }

@@ -47,7 +47,6 @@ export function Foot({ desk, conversation, canSend, onSend }: Props) {
         onClick={() => page.post({ type: 'pickModel' })}
       >
         <span>{model}</span>
-        <Icon name="chevron-down" />
       </button>
       <Cost desk={desk} conversation={conversation} />
       {isRunning && (

@@ -1,7 +1,7 @@
 // The page in a real browser, with an extension that only plays back and writes down.
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import esbuild from 'esbuild';
 import { chromium, type Browser, type Page as Tab } from 'playwright-core';
 import { pageHtml } from '../../src/chat/html';
 import type { Desk, Saved, ToHost, ToPage } from '../src/bridge';
@@ -9,10 +9,21 @@ import { newConversation, type Action, type Conversation } from '../src/store';
 import { DESK } from './story';
 import { themed, type Theme } from './themes';
 
-const DIST = join(process.env['CADDIE_VSCODE'] ?? '.', 'dist', 'webview');
+const SOURCE = join(process.env['CADDIE_VSCODE'] ?? '.', 'webview', 'src', 'main.tsx');
 const ORIGIN = 'https://page.test';
 
+let built: Promise<Map<string, Uint8Array>> | undefined;
+
+/** The page as it is now, whatever stands in `dist`. */
+async function build(): Promise<Map<string, Uint8Array>> {
+  const options = { bundle: true, write: false, outdir: '/out', platform: 'browser', format: 'iife' } as const;
+  const { outputFiles } = await esbuild.build({ ...options, entryPoints: [SOURCE], loader: { '.ttf': 'file' } });
+  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+}
+
 export async function launch(): Promise<Browser> {
+  built ??= build();
+  await built;
   const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'] });
 }
@@ -59,9 +70,8 @@ export class Panel {
       if (name === '') return route.fulfill({ contentType: 'text/html', body: html });
       const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', ttf: 'font/ttf' };
       const kind = types[name.split('.').at(-1) ?? ''];
-      return kind
-        ? route.fulfill({ contentType: kind, body: readFileSync(join(DIST, name)) })
-        : route.fulfill({ status: 404 });
+      const found = kind && (await built)?.get(name);
+      return found ? route.fulfill({ contentType: kind, body: Buffer.from(found) }) : route.fulfill({ status: 404 });
     });
     await panel.tab.addInitScript(
       ({ style, body, saved }) => {

@@ -1,0 +1,161 @@
+/** What the panel does at the person's wish with the editor's help: diffs, attachments, commands, undo. */
+import * as vscode from 'vscode';
+import { type CaddieClient, messageOf } from '../client';
+import { toolsSetState, type UndoResult } from '../protocol';
+import { oneLine, tokens } from '../text';
+import * as attachments from './attachments';
+import type { ChatDesk } from './desk';
+import { type LastEditor, openChange } from './editors';
+import { pickModel } from './models';
+import type { SessionPicker } from './sessions';
+
+const NEVER_HINTED = 'caddie.neverHinted';
+
+export class Errands {
+  private readonly storage: vscode.Uri;
+  private pictures = 0;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly client: CaddieClient,
+    private readonly desk: ChatDesk,
+    private readonly sessions: SessionPicker,
+    private readonly lastEditor: LastEditor,
+  ) {
+    this.storage = context.storageUri ?? context.globalStorageUri;
+    void attachments.forgetPictures(this.storage);
+  }
+
+  private get sessionId(): string | undefined {
+    return this.desk.conversation.sessionId;
+  }
+
+  async openDiff(requestId: string): Promise<void> {
+    const found = this.desk.waiting.asks.find(({ ask }) => ask.requestId === requestId);
+    const preview = found?.kind === 'permission' ? found.ask.preview : undefined;
+    if (preview?.kind === 'diff') await vscode.commands.executeCommand('caddie.diff.open', preview);
+  }
+
+  async openChange(name: string): Promise<void> {
+    const before = this.desk.changes.before(name);
+    await openChange(name, before === undefined ? undefined : await this.keepText(name, before));
+  }
+
+  /** A text that is no file, in the extension's own read-only documents. */
+  private async keepText(name: string, text: string): Promise<vscode.Uri> {
+    return vscode.commands.executeCommand<vscode.Uri>('caddie.text.keep', { name, text });
+  }
+
+  async showWhole(title: string, text: string): Promise<void> {
+    const uri = await this.keepText(`${title.replace(/[\\/:*?"<>|]+/g, ' ')}.txt`, text);
+    await vscode.window.showTextDocument(uri, { preview: true });
+  }
+
+  async neverHint(tool: string): Promise<void> {
+    this.desk.forgetHint(tool);
+    await this.context.globalState.update(NEVER_HINTED, [...new Set([...neverHinted(this.context), tool])]);
+    const undo = vscode.l10n.t('Undo');
+    const choice = await vscode.window.showInformationMessage(
+      vscode.l10n.t('{0} is not hinted any more.', oneLine(tool)),
+      undo,
+    );
+    if (choice === undo) {
+      await this.context.globalState.update(
+        NEVER_HINTED,
+        neverHinted(this.context).filter((name) => name !== tool),
+      );
+    }
+  }
+
+  async enableAlways(tool: string): Promise<void> {
+    await this.client.request(toolsSetState, { changes: [{ tool, state: 'enabled' }], scope: 'user' });
+    this.desk.pick(tool);
+    vscode.window.setStatusBarMessage(vscode.l10n.t('{0} is enabled always.', oneLine(tool)), 4000);
+  }
+
+  async undo(turnId?: string): Promise<void> {
+    const result = await this.desk.undo(turnId);
+    if (!result) throw new Error(vscode.l10n.t('Nothing was done in this conversation yet.'));
+    void this.offerRedo(result);
+  }
+
+  private async offerRedo({ undoId, message }: UndoResult): Promise<void> {
+    if (!undoId) return;
+    const redo = vscode.l10n.t('Undo the undo');
+    if ((await vscode.window.showInformationMessage(oneLine(message), redo)) === redo) {
+      await this.desk.undo(undoId).catch((error: unknown) => void vscode.window.showErrorMessage(messageOf(error)));
+    }
+  }
+
+  async attachThat(what: 'pick' | 'selection' | 'problems'): Promise<void> {
+    const { editor } = this.lastEditor;
+    if (what === 'pick') return this.attachFiles(await attachments.chooseFiles());
+    const part =
+      what === 'selection' ? attachments.selectionAttachment(editor) : attachments.problemsAttachment(editor);
+    if (!part) {
+      const words =
+        what === 'selection' ? vscode.l10n.t('Nothing is selected.') : vscode.l10n.t('The open file has no problems.');
+      return void vscode.window.setStatusBarMessage(words, 4000);
+    }
+    this.desk.attach(part, { kind: what });
+  }
+
+  async attachFiles(uris: readonly string[]): Promise<void> {
+    for (const uri of uris) this.desk.attach(await attachments.fileAttachment(uri));
+  }
+
+  async attachPicture(name: string, dataUrl: string): Promise<void> {
+    const file = await attachments.keepPicture(this.storage, dataUrl, ++this.pictures);
+    this.desk.attach(
+      { name: name || vscode.l10n.t('picture'), path: file.fsPath },
+      { kind: 'image', preview: dataUrl },
+    );
+  }
+
+  async command(name: string, argument: string): Promise<void> {
+    switch (name) {
+      case 'new':
+        return this.desk.newChat();
+      case 'sessions':
+        return this.sessions.show();
+      case 'rename':
+        return this.rename(argument);
+      case 'plan':
+      case 'agent':
+        return this.desk.setMode(name);
+      case 'model':
+        return pickModel(this.client, this.sessionId);
+      case 'undo':
+        return this.undo();
+      case 'compact':
+        return this.compact();
+      case 'tools':
+        return void (await vscode.commands.executeCommand('caddie.tools.focus'));
+      case 'problems':
+      case 'selection':
+        return this.attachThat(name);
+    }
+  }
+
+  private async compact(): Promise<void> {
+    const result = await this.desk.compact();
+    if (!result) throw new Error(vscode.l10n.t('There is nothing to shorten now.'));
+    const [before, after] = [tokens(result.tokensBefore), tokens(result.tokensAfter)];
+    const words = vscode.l10n.t(
+      'Shortened from about {0} to {1} tokens; the model goes on with its notes.',
+      before,
+      after,
+    );
+    this.desk.act({ do: 'notice', level: 'info', text: words });
+  }
+
+  private async rename(title: string): Promise<void> {
+    const { sessionId } = this;
+    if (!sessionId) throw new Error(vscode.l10n.t('This conversation has not begun yet.'));
+    await this.sessions.rename({ sessionId, title: this.desk.conversation.title ?? '' }, title || undefined);
+  }
+}
+
+export function neverHinted(context: vscode.ExtensionContext): string[] {
+  return context.globalState.get<string[]>(NEVER_HINTED, []);
+}
