@@ -1,60 +1,74 @@
-/** A language model that says what the test tells it, over real HTTP. */
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { EXTENSION, PYTHON } from './paths.mjs';
+/** A model's provider on loopback: plays what a test tells it, in the words of OpenAI's chat completions. */
+import { createServer } from 'node:http';
 
-export class Model {
-  static async start() {
-    const model = new Model();
-    model.process = spawn(PYTHON, [join(EXTENSION, 'test/kit/model.py')], { stdio: ['pipe', 'pipe', 'inherit'] });
-    model.lines = createInterface({ input: model.process.stdout })[Symbol.asyncIterator]();
-    model.url = (await model.next()).url;
-    return model;
+export async function startModel() {
+  const model = new Model();
+  await new Promise((ok) => model.server.listen(0, '127.0.0.1', ok));
+  return model;
+}
+
+class Model {
+  requests = [];
+  steps = [];
+  waiting = [];
+
+  constructor() {
+    this.server = createServer((request, response) => void this.take(request, response));
   }
 
-  /** Settings and environment that lead to it. */
   get settings() {
-    return { 'caddie.provider': 'anthropic', 'caddie.baseUrl': this.url, 'caddie.model': 'claude-sonnet-5' };
+    const url = `http://127.0.0.1:${this.server.address().port}/v1`;
+    return { 'caddie.provider': 'openai-chat', 'caddie.baseUrl': url, 'caddie.model': 'office-model' };
   }
 
-  get env() {
-    return { ANTHROPIC_API_KEY: 'test-key' };
-  }
-
-  reply(text) {
-    return this.ask({ do: 'reply', text });
-  }
-
-  call(tool, params) {
-    return this.ask({ do: 'call', tool, params });
-  }
-
-  stall() {
-    return this.ask({ do: 'stall' });
-  }
-
-  reset() {
-    return this.ask({ do: 'reset' });
-  }
-
-  requests() {
-    return this.ask({ do: 'requests' });
+  /** What it answers next, one step a request. */
+  play(...steps) {
+    this.steps.push(...steps);
   }
 
   async close() {
-    this.process.stdin.end();
-    await new Promise((ok) => this.process.once('exit', ok));
+    this.server.closeAllConnections();
+    await new Promise((ok) => this.server.close(ok));
   }
 
-  async ask(command) {
-    this.process.stdin.write(`${JSON.stringify(command)}\n`);
-    return (await this.next()).result;
+  async take(request, response) {
+    let body = '';
+    for await (const part of request) body += part;
+    if (!request.url.endsWith('/chat/completions')) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ object: 'list', data: [{ id: 'office-model', object: 'model' }] }));
+      return;
+    }
+    this.requests.push({ headers: request.headers, body: JSON.parse(body) });
+    const step = this.steps.shift() ?? say('There is nothing more to say.');
+    await step.gate;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const delta of step.deltas) send(response, { delta, finish_reason: null });
+    send(response, { delta: {}, finish_reason: step.finish }, { prompt_tokens: 1200, completion_tokens: 20, total_tokens: 1220 });
+    response.end('data: [DONE]\n\n');
   }
+}
 
-  async next() {
-    const { value, done } = await this.lines.next();
-    if (done) throw new Error('the model has ended');
-    return JSON.parse(value);
-  }
+function send(response, choice, usage) {
+  const chunk = { id: 'c1', object: 'chat.completion.chunk', model: 'office-model', choices: [{ index: 0, ...choice }], usage };
+  response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+}
+
+export function say(text, gate) {
+  const parts = text.match(/[^]{1,40}/g) ?? [text];
+  return { deltas: parts.map((content) => ({ role: 'assistant', content })), finish: 'stop', gate };
+}
+
+let count = 0;
+export function callTool(name, args, gate) {
+  count += 1;
+  const call = { index: 0, id: `call_${count}`, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+  return { deltas: [{ role: 'assistant', tool_calls: [call] }], finish: 'tool_calls', gate };
+}
+
+/** A gate that a test opens. */
+export function gate() {
+  let open;
+  const promise = new Promise((ok) => (open = ok));
+  return { promise, open };
 }
