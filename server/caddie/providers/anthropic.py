@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import httpx
 
 from caddie.chat.messages import Completed, ModelRequest, StreamEvent
 from caddie.chat.provider import Capabilities, ModelInfo
+from caddie.errors import ProviderRejected
 from caddie.providers.anthropic_body import ToolRenderer, body_of, has_late_tools
 from caddie.providers.anthropic_stream import AnthropicDecoder
 from caddie.providers.capabilities import capabilities_of
 from caddie.providers.faults import Service, fault_of_response
 from caddie.providers.http import Endpoint, decode, host_of, is_event_stream, join, read_json, shown
 from caddie.providers.listing import anthropic_count, anthropic_models
+from caddie.providers.suspicions import Suspicions
 
 BASE_URL = "https://api.anthropic.com"
 DEFAULT_MODEL = "claude-opus-5-5"
@@ -30,9 +33,6 @@ _ADAPTIVE_FROM, _ADAPTIVE_BEFORE = (4, 6), (6, 0)
 class Anthropic:
     """A Provider. `key_name` is the environment variable that messages name; the key itself is never shown."""
 
-    name = "anthropic"
-    default_model = DEFAULT_MODEL
-
     def __init__(
         self,
         client: httpx.AsyncClient,
@@ -40,21 +40,27 @@ class Anthropic:
         base_url: str = BASE_URL,
         api_key: str,
         idle_timeout: float,
+        default_model: str = DEFAULT_MODEL,
+        name: str = "anthropic",
         key_name: str = "ANTHROPIC_API_KEY",
     ) -> None:
+        self.name = name
+        self.default_model = default_model
         url = join(base_url, prefix="/v1", path="/messages")
         if not url.path.endswith("/v1/messages"):
             url = join(base_url, prefix="", path="/v1/messages")
         self._host = host_of(base_url)
         self._official = self._host == "api.anthropic.com"
+        called = "Anthropic" if self._official else f"The {name} server at {shown(base_url)}"
         self._endpoint = Endpoint(
             client,
-            service=Service("Anthropic", shown(base_url), api_key, key_name),
+            service=Service(called, shown(base_url), api_key, key_name),
             url=url,
             headers={"anthropic-version": _VERSION, **({"x-api-key": api_key} if api_key else {})},
             idle_timeout=idle_timeout,
         )
         self._tools = ToolRenderer()
+        self._suspicions = Suspicions(called)
         self._last_ids: OrderedDict[str, str] = OrderedDict()
 
     def capabilities(self, model: str) -> Capabilities:
@@ -68,6 +74,8 @@ class Anthropic:
         return await anthropic_count(self._endpoint, body)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        if not request.model:
+            raise ProviderRejected(f"No model is named for {self._endpoint.service.address}; set caddie.model.")
         tools = self._tools.of(request)
         late = request.deferral == "native" and self.capabilities(request.model).late_tools == "inline_tools"
         body = body_of(request, tools, late_tools=late)
@@ -83,7 +91,12 @@ class Anthropic:
             async for event in decode(response, decoder):
                 if isinstance(event, Completed):
                     self._remember(request.session_id, decoder.message_id)
+                    event = self._noted(request, event)
                 yield event
+
+    def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
+        note = "" if self._official else self._suspicions.about(request, answer)
+        return replace(answer, note=note) if note else answer
 
     def _remember(self, session_id: str, message_id: str) -> None:
         """The API tells why its cache was missed when it knows which answer came before."""

@@ -75,10 +75,6 @@ def build_provider(settings: Settings, environ: Mapping[str, str], client: httpx
             f"No key for the provider {settings.provider!r}: set the environment variable {key_name}, "
             "or name another one in caddie.apiKeyEnv."
         )
-    extra: dict[str, str] = {}
-    if settings.provider != "anthropic":
-        # A foreign server knows none of the vendor's models.
-        extra = {"name": settings.provider, "default_model": "" if settings.base_url else row.model}
     make = _load(row.target)
     return cast(
         Provider,
@@ -88,7 +84,8 @@ def build_provider(settings: Settings, environ: Mapping[str, str], client: httpx
             api_key=key,
             idle_timeout=settings.request_timeout,
             key_name=key_name,
-            **extra,
+            name=settings.provider,
+            default_model="" if settings.base_url else row.model,  # a foreign server knows none of the vendor's models
         ),
     )
 

@@ -182,10 +182,11 @@ async def test_an_address_alone_tells_which_api_it_speaks(base_url: str, name: s
     assert choice.provider.name == name
 
 
-async def test_a_server_named_by_address_is_asked_for_its_model(client: httpx.AsyncClient) -> None:
+@pytest.mark.parametrize("provider", ["auto", "anthropic", "openai", "openai-chat"])
+async def test_a_server_named_by_address_is_asked_for_its_model(provider: str, client: httpx.AsyncClient) -> None:
     async with Machine() as machine:
         server = await machine.listen("Mine", models("llama"))
-        choice = await choose_provider(Settings(baseUrl=server.base_url), {}, client)
+        choice = await choose_provider(Settings(provider=provider, baseUrl=server.base_url), {}, client)
     assert choice.model == "llama"
 
 
