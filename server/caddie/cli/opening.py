@@ -17,6 +17,9 @@ from caddie.engine.engine import Engine
 from caddie.errors import CaddieError
 from caddie.layers import Layer
 
+UNTOLD_SECONDS = 1.0
+"""So long a command waits for MCP servers without a word."""
+
 
 @contextlib.asynccontextmanager
 async def opened(
@@ -34,10 +37,20 @@ async def opened(
     engine = Engine(workspace, door, environ=dict(os.environ), editor_layers=layers)
     try:
         await engine.start(warm=warm)
-        await engine.mcp.settled(None, wait)
+        await _settled(engine, wait)
         yield engine
     finally:
         await engine.close()
+
+
+async def _settled(engine: Engine, seconds: float) -> None:
+    """Wait for the servers; a person at a terminal is told when that takes a while."""
+    pending = await engine.mcp.settled(None, min(seconds, UNTOLD_SECONDS))
+    if not pending or seconds <= UNTOLD_SECONDS:
+        return
+    if sys.stderr.isatty():
+        say(printable(f"caddie: waiting for {len(pending)} server{'s'[: len(pending) > 1]}: {', '.join(pending)} …"))
+    await engine.mcp.settled(None, seconds - UNTOLD_SECONDS)
 
 
 def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
