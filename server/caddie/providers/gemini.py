@@ -46,8 +46,9 @@ class Gemini:
         key_name: str = "GEMINI_API_KEY",
     ) -> None:
         self.name = name
-        self.default_model = default_model
-        vendor = "Gemini" if host_of(base_url) == _HOST else f"The {name} server at {shown(base_url)}"
+        official = host_of(base_url) == _HOST
+        self.default_model = default_model or (DEFAULT_MODEL if official else "")
+        vendor = "Gemini" if official else f"The {name} server at {shown(base_url)}"
         self._endpoint = Endpoint(
             client,
             service=Service(vendor, shown(base_url), api_key, key_name),

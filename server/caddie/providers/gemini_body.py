@@ -115,15 +115,18 @@ def _is_3(model: str) -> bool:
 
 def contents(messages: Iterable[Message], keys: Mapping[str, Keys], model: str) -> list[Json]:
     found: list[Json] = []
-    calls: dict[str, ToolUse] = {}
+    calls: tuple[ToolUse, ...] = ()
     for message in messages:
         if message.role == "assistant":
-            calls = {use.id: use for use in message.tool_uses}
+            calls = message.tool_uses
             parts = _model_parts(message, keys, is_signed=_is_3(model))
         else:
             parts = _user_parts(message, calls, sees_images=_is_3(model))
-        if parts:
-            found.append({"role": "model" if message.role == "assistant" else "user", "parts": parts})
+        role = "model" if message.role == "assistant" else "user"
+        if parts and found and found[-1]["role"] == role:
+            found[-1]["parts"] += parts  # What stood between them was thoughts alone.
+        elif parts:
+            found.append({"role": role, "parts": parts})
     return found
 
 
@@ -171,8 +174,9 @@ def _name(use: ToolUse) -> str:
     return plain if _NAME.fullmatch(plain) else f"_{plain}"[:64]
 
 
-def _user_parts(message: Message, calls: Mapping[str, ToolUse], *, sees_images: bool) -> list[Json]:
-    answers = [(part, calls[part.tool_use_id]) for part in message.parts if isinstance(part, ToolAnswer)]
+def _user_parts(message: Message, calls: Iterable[ToolUse], *, sees_images: bool) -> list[Json]:
+    # `fit` made one answer for each call, in their order.
+    answers = list(zip((part for part in message.parts if isinstance(part, ToolAnswer)), calls, strict=False))
     parts = [_response(answer, call, sees_images=sees_images) for answer, call in answers]
     if not sees_images:
         parts += [image for answer, call in answers for image in _images_beside(answer, call)]

@@ -22,6 +22,8 @@ _RICHER_SECONDS = 3.0
 _SHOWN_ASKED = 40
 # Listed beside chat models, but they cannot chat.
 _NOT_FOR_CHAT = ("embed", "rerank", "whisper", "tts-", "dall-e", "moderation", "transcribe")
+# They generate content too, but speech and pictures.
+_GEMINI_MEDIA = ("-tts", "-audio", "-image", "imagen", "veo-")
 _CONTEXT_FIELDS = ("max_model_len", "context_length", "max_context_length", "context_window", "max_input_tokens")
 _OUTPUT_FIELDS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
 # What the address of a count answers where nobody counts.
@@ -85,6 +87,8 @@ async def gemini_models(endpoint: Endpoint) -> tuple[ModelInfo, ...]:
 
 def _generates(entry: Mapping[str, Any]) -> bool:
     methods = entry.get("supportedGenerationMethods")
+    if any(word in entry["name"] for word in _GEMINI_MEDIA):
+        return False
     return not isinstance(methods, list) or "generateContent" in methods
 
 

@@ -60,7 +60,7 @@ class Manners:
 
 
 class OpenAIChat:
-    """A Provider. `name` is the settings' word (`openai`, `xai`, `gemini` speak this API too)."""
+    """A Provider. `name` is the settings' word (`deepseek` speaks this API too)."""
 
     def __init__(
         self,

@@ -97,6 +97,8 @@ async def test_the_settings_lead_to_it() -> None:
     await collect(built, asked(model=built.default_model))
     assert (built.name, server.requests[0].url.host) == ("gemini", "generativelanguage.googleapis.com")
     assert built.capabilities(built.default_model).deferral == ""
+    versioned = Settings(provider="gemini", baseUrl="https://generativelanguage.googleapis.com/v1")
+    assert build_provider(versioned, {"GEMINI_API_KEY": KEY}, server.client).default_model == built.default_model
 
 
 @pytest.mark.parametrize(
@@ -471,9 +473,11 @@ async def test_models_are_listed_page_by_page() -> None:
         sizes = {"inputTokenLimit": 1000, "outputTokenLimit": 100}
         return {"name": f"models/{name}", "displayName": name.title(), **sizes, "supportedGenerationMethods": methods}
 
+    small = entry("gemini-3-flash", "generateContent")
     pages = [
         {"models": [entry("gemini-3-pro", "generateContent", "countTokens")], "nextPageToken": "p2"},
-        {"models": [entry("gemini-embedding", "embedContent"), entry("gemini-3-flash", "generateContent")]},
+        {"models": [entry("gemini-embedding", "embedContent"), small], "nextPageToken": "p3"},
+        {"models": [entry("gemini-3-flash-tts", "generateContent")]},
     ]
     server = Server(*(httpx.Response(200, json=page) for page in pages))
     listed = await gemini(server.client).list_models()
