@@ -18,6 +18,8 @@ from caddie.providers.capabilities import capabilities_of
 from caddie.providers.faults import Service, fault_of_response
 from caddie.providers.http import Endpoint, decode, host_of, is_event_stream, join, read_json, shown
 from caddie.providers.listing import anthropic_count, anthropic_models
+from caddie.providers.prefix import LostSchemas
+from caddie.providers.schema import for_anthropic
 from caddie.providers.suspicions import Suspicions
 
 BASE_URL = "https://api.anthropic.com"
@@ -61,6 +63,7 @@ class Anthropic:
         )
         self._tools = ToolRenderer()
         self._suspicions = Suspicions(called)
+        self._lost = LostSchemas(for_anthropic)
         self._last_ids: OrderedDict[str, str] = OrderedDict()
 
     def capabilities(self, model: str) -> Capabilities:
@@ -95,7 +98,10 @@ class Anthropic:
                 yield event
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
-        note = "" if self._official else self._suspicions.about(request, answer)
+        notes = [self._lost.among((*request.tools, *request.deferred))]
+        if not self._official:
+            notes.append(self._suspicions.about(request, answer))
+        note = " ".join(filter(None, notes))
         return replace(answer, note=note) if note else answer
 
     def _remember(self, session_id: str, message_id: str) -> None:

@@ -13,6 +13,7 @@ from caddie.settings import Settings
 
 LOST = ToolDefinition("mcp__odd__lost", "Does something.", {"properties": Spoiled(a=1)})
 STREAMS = {
+    "anthropic": fixture("anthropic_text.sse"),
     "openai-chat": fixture("chat_text.sse"),
     "openai": OK,
     "gemini": fixture("gemini_signed_text.sse"),
