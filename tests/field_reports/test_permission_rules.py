@@ -13,7 +13,7 @@ import pytest
 from caddie.layers import Layer
 from caddie.providers.scripted import use
 from caddie.tools.context import PermissionAnswer, PermissionRequest
-from caddie.tools.tool import Tool
+from caddie.tools.tool import Tool, ToolResult, text_result
 from engine_kit import BOUND, Desk, desk, mcp_tool
 from targets_kit import targets
 
@@ -436,3 +436,37 @@ async def test_no_sentence_that_a_person_reads_speaks_to_the_model(workspace: Pa
         "x was refused by the editorUser rule deny 'b/x'. It holds until that rule is changed in the settings."
     )
     assert all("another way" not in text for text in said)
+
+
+async def test_a_mode_that_changes_during_a_turn_counts_from_the_next_call_on(workspace: Path) -> None:
+    holder: list[Desk] = []
+
+    async def tighten(arguments: dict[str, Any], context: object) -> ToolResult:
+        await holder[0].engine.set_editor_layers([Layer("editorUser", rules(mode="ask"))])
+        return text_result("tightened")
+
+    tools = {"a": (mcp_tool("a", "tighten", run=tighten), mcp_tool("a", "x"))}
+    script = ([use("mcp__a__tighten", "c1")], [use("mcp__a__x", "c2")], ["."])
+    async with desk(workspace, answers=script, settings=rules(mode="auto"), tools=tools) as one:
+        holder.append(one)
+        await one.turn("go")
+    assert [request.tool for request in one.person.asked] == ["mcp__a__x"]
+
+
+async def test_an_ask_rule_follows_the_setting_where_nobody_can_be_asked(workspace: Path) -> None:
+    for default, ran in (("allow", True), ("deny", False)):
+        settings = rules(ask=["b/x"], whenClientCannotAsk=default)
+        async with desk(workspace, settings=settings, tools=TOOLS, can_ask=False) as one:
+            assert await runs(one, "b/x") == ran
+
+
+async def test_a_permission_that_cannot_be_stored_still_allows_this_call_and_says_so(workspace: Path) -> None:
+    async with desk(workspace, tools=TOOLS) as one:
+        place = one.engine.configuration.places.grants
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("{ broken")
+        one.person.choice = "always"
+        result = await one.bridge("b/x", {})
+    assert not result.is_error
+    assert "the permission could not be kept: grants.json is not valid JSON" in result.text
+    assert place.read_text() == "{ broken", "nothing is lost"

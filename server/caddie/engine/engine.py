@@ -116,6 +116,7 @@ class Engine:
             self._states_now,
             lambda: read_rules(self.configuration.resolved()),
             self.grants,
+            lambda session_id: self.configuration.resolved(session_id).settings.permissions,
             own_folders=(places.config, places.data),
         )
         self.executor = Executor(self.catalogue, authority, await_server=self._await_server)

@@ -27,6 +27,7 @@ from caddie.errors import (
     ToolNotFound,
     ToolUnavailable,
 )
+from caddie.settings import Permissions
 from caddie.tools import reasons
 from caddie.tools.arguments import check_arguments
 from caddie.tools.bridge import arguments_for, unwrap
@@ -65,6 +66,7 @@ class Authority:
     states: Callable[[str], Mapping[str, Decision]]
     rules: Callable[[], tuple[Rule, ...]]
     grants: Grants
+    permissions: Callable[[str], Permissions]
     own_folders: tuple[Path, ...] = ()
 
 
@@ -160,13 +162,9 @@ class Executor:
         decision = self._authority.states(context.session.session_id).get(tool.name)
         if decision and decision.state == "disabled" and tool.name not in BRIDGE:
             raise ToolUnavailable(reasons.disabled(tool.spec, decision.source), name=tool.name, reason="disabled")
-        if _is_plan(context) and not self._only_reads(tool, context):
+        permissions = self._authority.permissions(context.session.session_id)
+        if _is_plan(context, permissions) and not _only_reads(tool, permissions):
             raise ToolUnavailable(reasons.plan_mode(tool.spec), name=tool.name, reason="plan_mode")
-
-    def _only_reads(self, tool: Tool, context: ToolContext) -> bool:
-        """For plan mode a claim is enough; the person's own list goes further."""
-        known = context.settings.permissions.read_only
-        return tool.spec.read_only or tool.session_only or bool(first_match(known, tool.spec, widening=True))
 
     async def _permit(self, tool: Tool, params: Arguments, context: ToolContext, run: _Run) -> tuple[str, ...]:
         """What is to be noted about the permission. Raises: PermissionRefused."""
@@ -192,7 +190,9 @@ class Executor:
             self._recheck(tool, context)
             return self._allowed_or_asked(tool, params, context)
 
-        answer = await self._prompts.ask(Prompt(request, verdict.needs_person), context, still)
+        default = self._authority.permissions(context.session.session_id).when_client_cannot_ask
+        may_run = default == "allow" and not verdict.needs_person
+        answer = await self._prompts.ask(Prompt(request, may_run), context.person, still)
         still()
         if not isinstance(answer, PermissionAnswer):
             return ()
@@ -209,7 +209,7 @@ class Executor:
             params,
             rules=self._authority.rules(),
             grants=self._authority.grants.held(context.session.session_id),
-            permissions=context.settings.permissions,
+            permissions=self._authority.permissions(context.session.session_id),
             around=Surroundings(context.workspace, self._authority.own_folders),
         )
         if verdict.kind == "deny":
@@ -267,10 +267,16 @@ class Executor:
         )
 
 
-def _is_plan(context: ToolContext) -> bool:
+def _is_plan(context: ToolContext, permissions: Permissions) -> bool:
     """Outside a session the setting alone decides."""
     has_session = bool(context.session.session_id)
-    return context.session.mode == "plan" or (not has_session and context.settings.permissions.mode == "plan")
+    return context.session.mode == "plan" or (not has_session and permissions.mode == "plan")
+
+
+def _only_reads(tool: Tool, permissions: Permissions) -> bool:
+    """For plan mode a claim is enough; the person's own list goes further."""
+    named = first_match(permissions.read_only, tool.spec, widening=True)
+    return tool.spec.read_only or tool.session_only or named is not None
 
 
 def _with_notes(result: ToolResult, notes: tuple[str, ...]) -> ToolResult:

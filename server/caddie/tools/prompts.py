@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from caddie.errors import ClientCannotAsk, PermissionRefused
-from caddie.tools.context import Choice, PermissionAnswer, PermissionRequest, ToolContext
+from caddie.tools.context import Choice, PermissionAnswer, PermissionRequest, Person
 from caddie.tools.permissions import Verdict
 from caddie.tools.tool import ToolSpec
 
@@ -21,10 +21,10 @@ Settled = Literal["allowed", "nobody"]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """`needs_person`: where nobody can be asked, the call does not run."""
+    """`runs_without_person`: where nobody can be asked, the call runs all the same."""
 
     request: PermissionRequest
-    needs_person: bool
+    runs_without_person: bool
 
 
 class Prompts:
@@ -38,26 +38,24 @@ class Prompts:
         for event in self._open:
             event.set()
 
-    async def ask(
-        self, prompt: Prompt, context: ToolContext, still: Callable[[], Verdict]
-    ) -> PermissionAnswer | Settled:
+    async def ask(self, prompt: Prompt, person: Person, still: Callable[[], Verdict]) -> PermissionAnswer | Settled:
         """The person's yes, or what else settled it: a permission given meanwhile, or the setting for when nobody
         can be asked. `still` decides anew and raises what refuses the call now.
 
         Raises: PermissionRefused, and what `still` raises.
         """
         try:
-            answer = await self._answer(prompt.request, context, still)
+            answer = await self._answer(prompt.request, person, still)
         except ClientCannotAsk as error:
-            return _without_person(prompt, error, context)
+            return _without_person(prompt, error)
         return answer if answer == "allowed" else _yes(prompt.request, answer)
 
     async def _answer(
-        self, request: PermissionRequest, context: ToolContext, still: Callable[[], Verdict]
+        self, request: PermissionRequest, person: Person, still: Callable[[], Verdict]
     ) -> PermissionAnswer | Literal["allowed"]:
         changed = asyncio.Event()
         self._open.add(changed)
-        asking = asyncio.ensure_future(context.person.ask_permission(request))
+        asking = asyncio.ensure_future(person.ask_permission(request))
         try:
             while True:
                 waiting = asyncio.ensure_future(changed.wait())
@@ -107,24 +105,18 @@ def _yes(request: PermissionRequest, answer: PermissionAnswer) -> PermissionAnsw
     return answer
 
 
-def _without_person(prompt: Prompt, error: ClientCannotAsk, context: ToolContext) -> Literal["nobody"]:
-    """Raises: PermissionRefused unless the setting lets it run, which it cannot where each call must be seen."""
+def _without_person(prompt: Prompt, error: ClientCannotAsk) -> Literal["nobody"]:
+    """Raises: PermissionRefused unless it may run without."""
     request = prompt.request
     if error.data.get("answered"):
         raise PermissionRefused(
             f"{request.label} was not run: {error.message} That counts as a refusal.", name=request.tool, by="person"
         ) from None
-    if prompt.needs_person:
-        raise PermissionRefused(
-            f"{request.label} was not run. {request.reason} A person must see that, and {error.message}",
-            name=request.tool,
-            by="default",
-        ) from None
-    if context.settings.permissions.when_client_cannot_ask == "allow":
+    if prompt.runs_without_person:
         return "nobody"
-    raise PermissionRefused(
-        f"{request.label} needs a permission, and {error.message} It was not run. "
-        "Allow it by a rule in permissions.allow, or set permissions.whenClientCannotAsk.",
-        name=request.tool,
-        by="default",
-    ) from None
+    if len(request.choices) > 2:
+        way_out = "Allow it by a rule in permissions.allow, or set permissions.whenClientCannotAsk."
+        said = f"{request.label} needs a permission, and {error.message} It was not run. {way_out}"
+    else:
+        said = f"{request.label} was not run. {request.reason} A person must see that, and {error.message}"
+    raise PermissionRefused(said, name=request.tool, by="default") from None
