@@ -13,6 +13,7 @@ from pydantic import Field
 from caddie.errors import ToolFailure
 from caddie.tools.builtin.diffs import short_diff
 from caddie.tools.builtin.documents import Document, load, require_seen, store
+from caddie.tools.builtin.notebooks import is_notebook, parse
 from caddie.tools.builtin.paths import resolve_for_change
 from caddie.tools.builtin.problems import new_problems, problems_now
 from caddie.tools.builtin.text_files import line_end, lines_of, with_line_end
@@ -66,6 +67,8 @@ async def _plan(args: EditArgs, context: ToolContext) -> Plan:
     path = await asyncio.to_thread(resolve_for_change, context.workspace, args.path)
     document = await load(path, context)
     require_seen(document, context)
+    if is_notebook(document.name) and await asyncio.to_thread(parse, document.text) is not None:
+        raise ToolFailure(f"{document.name!r} is a notebook. NotebookEdit changes its cells and keeps its JSON whole.")
     after, count = await asyncio.to_thread(replaced, document.text, args.old_string, args.new_string)
     if count == 0:
         raise ToolFailure(await asyncio.to_thread(_why_not_found, document, args.old_string))

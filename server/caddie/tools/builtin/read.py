@@ -10,6 +10,7 @@ from pydantic import Field
 
 from caddie.errors import ToolFailure
 from caddie.tools.builtin.documents import Document, load, mark_seen
+from caddie.tools.builtin.notebooks import is_notebook, parse, rendered
 from caddie.tools.builtin.paths import os_failure, resolve, shown
 from caddie.tools.builtin.text_files import lines_of
 from caddie.tools.context import ToolContext
@@ -36,6 +37,9 @@ async def read(args: ReadArgs, context: ToolContext) -> ToolResult:
             return special
     document = await load(path, context)
     mark_seen(path, document.text, context)
+    notebook = await asyncio.to_thread(parse, document.text) if is_notebook(name) else None
+    if notebook is not None:
+        return ToolResult(rendered(notebook, name, args.offset, args.limit))
     return text_result(_numbered(document, args.offset, args.limit))
 
 
@@ -115,8 +119,8 @@ def _cut(line: str) -> str:
 TOOL = builtin(
     "Read",
     "Reads a text file and returns its lines with their numbers (number, tab, text), unsaved changes in the editor "
-    "included. Also shows pictures (PNG, JPEG, GIF, WebP) and lists folders. Long files come in pieces: use offset and "
-    "limit. A file must be read before Edit or Write may change it.",
+    "included. Also shows pictures (PNG, JPEG, GIF, WebP) and the cells of notebooks, and lists folders. Long files "
+    "come in pieces: use offset and limit. A file must be read before Edit or Write may change it.",
     ReadArgs,
     read,
     search_hint="open show view file contents, image, list directory folder",

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from pydantic import Field
 
+from caddie.errors import ToolFailure
 from caddie.tools.builtin.documents import Document, find, require_seen, store
+from caddie.tools.builtin.notebooks import is_notebook, parse
 from caddie.tools.builtin.paths import resolve_for_change, shown
 from caddie.tools.builtin.problems import new_problems, problems_now
 from caddie.tools.builtin.text_files import UTF_8, Encoding, line_end, lines_of, with_line_end
@@ -27,6 +29,10 @@ async def preview_write(args: WriteArgs, context: ToolContext) -> Preview:
 
 async def write(args: WriteArgs, context: ToolContext) -> ToolResult:
     path, existing = await _target(args, context)
+    if is_notebook(path.name) and await asyncio.to_thread(parse, args.content) is None:
+        raise ToolFailure(
+            "Expected the JSON of a notebook, an object with `nbformat` 4 and `cells`. NotebookEdit changes one cell."
+        )
     document = existing or Document(path, shown(context.workspace, path), "", is_new=True)
     text = _new_text(args, existing)
     encoding, note = _encoding_for(document, text)

@@ -22,8 +22,8 @@ from caddie.tools.tool import TextPreview
 
 def test_every_tool_tells_a_model_and_a_search_what_it_is():
     assert " ".join(tool.name for tool in BUILTIN) == (
-        "Bash Read Edit Write Glob Grep Agent AskUserQuestion TodoWrite WebFetch Sleep EnterPlanMode ExitPlanMode "
-        "Config ListMcpResources ReadMcpResource CtxInspect"
+        "Bash Read Edit Write NotebookEdit Glob Grep Agent AskUserQuestion TodoWrite WebFetch Sleep EnterPlanMode "
+        "ExitPlanMode Config ListMcpResources ReadMcpResource CtxInspect"
     )
     for tool in BUILTIN:
         assert tool.spec.description
@@ -34,8 +34,8 @@ def test_every_tool_tells_a_model_and_a_search_what_it_is():
 
 def test_only_tools_that_change_nothing_outside_call_themselves_harmless():
     asking = {tool.name for tool in BUILTIN if not (tool.spec.read_only or tool.session_only)}
-    assert asking == {"Bash", "Edit", "Write", "WebFetch"}
-    assert {tool.name for tool in BUILTIN if tool.edits_files} == {"Edit", "Write"}
+    assert asking == {"Bash", "Edit", "Write", "NotebookEdit", "WebFetch"}
+    assert {tool.name for tool in BUILTIN if tool.edits_files} == {"Edit", "Write", "NotebookEdit"}
     assert {tool.name for tool in BUILTIN if tool.preview} == asking
 
 
