@@ -10,6 +10,8 @@ export interface TurnParams {
   attachments?: Attachment[];
   /** Tools whose definition joins this message. */
   pickedTools?: string[];
+  /** MCP servers that this message is for (`@server`): hints and ToolSearch look at their tools first. */
+  servers?: string[];
   /** Switches the session's mode before the turn. */
   mode?: "agent" | "plan" | null;
 }
@@ -54,6 +56,8 @@ export interface DraftParams {
   draftId: string;
   text: string;
   sessionId?: string | null;
+  /** As in `caddie/chat/turn`; unknown ones are ignored. */
+  servers?: string[];
 }
 
 export interface ChatEvent {

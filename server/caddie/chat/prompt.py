@@ -30,7 +30,7 @@ say what was added or removed."""
 
 _BLOCKS = (
     "available-deferred-tools", "deferred-tools-changed", "enabled-tools", "disabled-tools", "available-tools-hint",
-    "picked-tools", "tools", "mode", "conversation-so-far",
+    "picked-tools", "servers", "tools", "mode", "conversation-so-far",
 )  # fmt: skip
 OWN_BLOCKS = tuple(f"<{name}>\n" for name in _BLOCKS)
 """How the blocks about tools begin that Caddie puts into messages."""
@@ -91,6 +91,11 @@ def hint(hints: Iterable[ToolHint]) -> str:
 def picked(specs: Iterable[ToolSpec]) -> str:
     names = ", ".join(spec.name for spec in specs)
     return block("picked-tools", f"The person picked these tools for this message; prefer them: {names}")
+
+
+def servers(names: Iterable[str]) -> str:
+    listed = ", ".join(inert(" ".join(name.split())) for name in names)
+    return block("servers", f"The person wrote this message for these MCP servers; use their tools for it: {listed}")
 
 
 def mode_change(mode: str) -> str:

@@ -83,6 +83,7 @@ class TurnInput:
     attachments: tuple[Part, ...] = ()
     picked: tuple[str, ...] = ()
     mode: Mode | None = None
+    servers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,8 @@ class Turn:
 
     def _own_words(self) -> Iterable[Part]:
         specs = [spec for name in self._turn.picked if (spec := self._toolbox.spec(name, self._session.scope))]
+        if self._turn.servers:
+            yield Text(prompt.servers(self._turn.servers))
         if specs:
             yield Text(prompt.picked(specs))
             yield _added(specs)

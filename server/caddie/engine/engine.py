@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import importlib
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,7 +127,7 @@ class Engine:
         self._background: set[asyncio.Task[None]] = set()
         self._asking: asyncio.Task[None] | None = None
         self._is_first_turn = True
-        self._draft: tuple[str, str, str] | None = None
+        self._draft: tuple[str, str, str, tuple[str, ...]] | None = None
         self.catalogue.listen(self._catalogue_changed)
         self.catalogue.replace_source("", (*BUILTIN, make_tool_search(self.searcher), EXECUTE_TOOL))
 
@@ -277,6 +278,7 @@ class Engine:
         *,
         attachments: tuple[Part, ...] = (),
         picked: tuple[str, ...] = (),
+        servers: tuple[str, ...] = (),
         mode: Mode | None = None,
         await_servers: float = FIRST_TURN_WAIT_SECONDS,
     ) -> tuple[Session, str, Outcome]:
@@ -286,6 +288,7 @@ class Engine:
         """
         if not text.strip() and not attachments:
             raise InvalidInput("The message is empty; write what you want to know or have done.")
+        self._check_servers(servers)
         if not session_id and mode is None and self.configuration.settings.permissions.mode == "plan":
             mode = "plan"
         session = await self.sessions.get(session_id) if session_id else self.sessions.create()
@@ -297,11 +300,19 @@ class Engine:
         attachments = (*await self._undo.news(session.id), *attachments)
         try:
             outcome = await self._run_turn(
-                session, TurnInput(turn_id, text, attachments, picked, mode), emit, await_servers
+                session, TurnInput(turn_id, text, attachments, picked, mode, servers), emit, await_servers
             )
         finally:
             session.is_running = False
         return session, turn_id, outcome
+
+    def _check_servers(self, names: Iterable[str]) -> None:
+        known = {status.name for status in self.mcp.statuses()} | {spec.server for spec in self.catalogue.specs} - {""}
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)[:5]
+                hint = f"did you mean {' or '.join(f'@{one}' for one in near)}?" if near else "none is configured."
+                raise InvalidInput(f"No MCP server is named @{name}; {hint}", suggestions=near)
 
     async def _run_turn(
         self, session: Session, turn: TurnInput, emit: Callable[[str, str, TurnEvent], None], await_servers: float
@@ -326,8 +337,8 @@ class Engine:
             choose=choose,
             toolbox=self.tools,
             executor=self.executor,
-            context=self._context_of_turn(session, turn.turn_id, tell),
-            prefetch=self.hints,
+            context=replace(self._context_of_turn(session, turn.turn_id, tell), servers=turn.servers),
+            prefetch=lambda text: self.hints(text, turn.servers),
             record=self.sessions.recorder(session.id),
             flush=self.sessions.flush,
             emit=tell,
@@ -413,18 +424,18 @@ class Engine:
 
     # Hints.
 
-    async def hints(self, text: str) -> tuple[ToolHint, ...]:
+    async def hints(self, text: str, servers: Collection[str] = ()) -> tuple[ToolHint, ...]:
         """Tools that fit a message or a draft; empty when hints are off."""
         settings = self.configuration.settings
         if not settings.hints.enabled:
             return ()
-        return await find_hints(self.searcher, text, settings.hints)
+        return await find_hints(self.searcher, text, settings.hints, servers)
 
-    async def draft(self, draft_id: str, text: str, session_id: str) -> None:
+    async def draft(self, draft_id: str, text: str, session_id: str, servers: tuple[str, ...] = ()) -> None:
         """Hints for what is being typed; given again when the catalogue changes before the next draft or turn."""
-        self._draft = (draft_id, text, session_id)
+        self._draft = (draft_id, text, session_id, servers)
         settings = self.configuration.settings
-        hints = await self.hints(text) if settings.hints.while_typing else ()
+        hints = await self.hints(text, servers) if settings.hints.while_typing else ()
         self.door.show_hints(hints, session_id=session_id, draft_id=draft_id)
 
 

@@ -28,6 +28,10 @@ class TurnParams(Message):
     message: str = Field(description="What the person wrote.", max_length=1_000_000)
     attachments: list[Attachment] = Field(default_factory=list)
     picked_tools: list[str] = Field(default_factory=list, description="Tools whose definition joins this message.")
+    servers: list[str] = Field(
+        default_factory=list,
+        description="MCP servers that this message is for (`@server`): hints and ToolSearch look at their tools first.",
+    )
     mode: Mode | None = Field(None, description="Switches the session's mode before the turn.")
 
 
@@ -134,6 +138,7 @@ class DraftParams(Message):
     draft_id: str
     text: str = Field(max_length=100_000)
     session_id: str | None = None
+    servers: list[str] = Field(default_factory=list, description="As in `caddie/chat/turn`; unknown ones are ignored.")
 
 
 class SessionInfo(Message):

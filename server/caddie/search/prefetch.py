@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from caddie.search.index import Hit
@@ -22,11 +23,14 @@ class ToolHint:
     state: str = "deferred"
 
 
-async def find_hints(searcher: ToolSearcher, text: str, settings: Hints) -> tuple[ToolHint, ...]:
-    """A search over thousands of tools must not hold up the request that leaves meanwhile."""
+async def find_hints(
+    searcher: ToolSearcher, text: str, settings: Hints, servers: Collection[str] = ()
+) -> tuple[ToolHint, ...]:
+    """Of `servers` only, if any are named. A search over thousands of tools must not hold up the request that leaves
+    meanwhile."""
     if len(text.strip()) < 2:
         return ()
-    found = await searcher.search(text[:MAX_TEXT_CHARS], limit=settings.limit)
+    found = await searcher.search(text[:MAX_TEXT_CHARS], limit=settings.limit, servers=servers)
     if found.nothing_fits:
         return ()
     ranked = found.hits[: settings.limit]

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -68,6 +68,8 @@ class Found:
     """How many tools the index has yet to take in, change or drop; until then only their exact names are found."""
     limit: int | None = None
     """The hits beyond it are there because the query names them."""
+    missed: tuple[str, ...] = ()
+    """The servers that the person named and that have nothing fitting, so that all tools were searched."""
 
 
 class ToolSearcher:
@@ -113,10 +115,12 @@ class ToolSearcher:
         if self._working:
             await asyncio.wait({self._working}, timeout=seconds)
 
-    async def search(self, query: str, *, limit: int | None = None, session_id: str = "") -> Found:
+    async def search(
+        self, query: str, *, limit: int | None = None, session_id: str = "", servers: Collection[str] = ()
+    ) -> Found:
         """`find`, once the index has caught up, and in a thread."""
         await self.settled()
-        return await asyncio.to_thread(self.find, query, limit=limit, session_id=session_id)
+        return await asyncio.to_thread(self.find, query, limit=limit, session_id=session_id, servers=servers)
 
     async def _work_off(self) -> None:
         while self._due:
@@ -159,24 +163,28 @@ class ToolSearcher:
     def is_indexed(self, spec: ToolSpec, session_id: str) -> bool:
         return _is_indexed(spec, self._states(session_id), self._settings().search)
 
-    def find(self, query: str, *, limit: int | None = None, session_id: str = "") -> Found:
-        """Safe to call from any thread."""
+    def find(
+        self, query: str, *, limit: int | None = None, session_id: str = "", servers: Collection[str] = ()
+    ) -> Found:
+        """With `servers`, words are looked up among their tools only. Safe to call from any thread."""
         kind, text = parse_query(query)
         limit = limit or self._settings().search.limit
         if kind == "select":
             found = self._select(text, session_id)
         else:
-            found = self._words(kind, text, limit, session_id)
-        servers = self._catalogue.servers
+            found = self._words(kind, text, limit, session_id, servers)
+        statuses = self._catalogue.servers
         return replace(
             found,
-            pending=tuple(server for server in servers if server.state == "connecting"),
-            failed=tuple(server for server in servers if server.state in ("failed", "needsAuth")),
+            pending=tuple(server for server in statuses if server.state == "connecting"),
+            failed=tuple(server for server in statuses if server.state in ("failed", "needsAuth")),
         )
 
-    def _words(self, kind: Kind, text: str, limit: int, session_id: str) -> Found:
+    def _words(self, kind: Kind, text: str, limit: int, session_id: str, servers: Collection[str]) -> Found:
         wanted, due = self._wanted, self._due
         seen = self._in_scope((session_id,)) if any(self._sessions_with_states()) else wanted
+        if servers:
+            seen = {name: spec for name, spec in seen.items() if spec.server in servers}
         # Nothing that the session may not see, nothing that is gone, nothing in a form it no longer has.
         hidden = {name for name in self._indexed if name in due or name not in seen}
         ranking = self._index.search(text, limit, without=hidden)
@@ -285,6 +293,8 @@ def shown(found: Found) -> tuple[ToolSpec, ...]:
 
 def _remarks(found: Found) -> Iterable[str]:
     lines = [item.why for item in found.unknown]
+    if found.missed:
+        lines.append(f"No tool of {', '.join(found.missed)} fits; these are from elsewhere.")
     described = {spec.name for spec in shown(found)}
     if names := [hit.tool.name for hit in found.hits if hit.named and hit.tool.name not in described]:
         lines.append(f"Also named in the query, not described here (select: gives them): {', '.join(names)}")
@@ -332,7 +342,12 @@ class ToolSearchArgs(ToolArgs):
 
 def make_tool_search(searcher: ToolSearcher) -> Tool:
     async def run(args: ToolSearchArgs, context: ToolContext) -> ToolResult:
-        found = await searcher.search(args.query, limit=args.limit, session_id=context.session.session_id)
+        found = await searcher.search(
+            args.query, limit=args.limit, session_id=context.session.session_id, servers=context.servers
+        )
+        if context.servers and found.nothing_fits and found.kind != "select":  # narrowing is no dead end
+            everywhere = await searcher.search(args.query, limit=args.limit, session_id=context.session.session_id)
+            found = found if everywhere.nothing_fits else replace(everywhere, missed=context.servers)
         loaded = () if found.kind == "discover" else shown(found)
         return replace(text_result(answer(found)), found=loaded, note=note(found) if loaded else "")
 

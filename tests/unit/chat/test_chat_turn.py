@@ -109,7 +109,7 @@ async def test_hints_go_to_the_editor_and_a_slow_search_never_delays_the_request
 
         searching, held = asyncio.Event(), asyncio.Event()
 
-        async def slow(text: str) -> tuple[()]:
+        async def slow(text: str, servers: object = ()) -> tuple[()]:
             searching.set()
             await held.wait()
             return ()

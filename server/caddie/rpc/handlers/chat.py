@@ -47,6 +47,7 @@ def bind_handlers(server: Server, app: App) -> None:
                 emit,
                 attachments=attachments,
                 picked=tuple(params.picked_tools),
+                servers=tuple(params.servers),
                 mode=params.mode,
             )
         except asyncio.CancelledError:
@@ -72,7 +73,7 @@ def bind_handlers(server: Server, app: App) -> None:
 
     async def draft(params: wire.DraftParams) -> None:
         engine = await app.engine()
-        await engine.draft(params.draft_id, params.text, params.session_id or "")
+        await engine.draft(params.draft_id, params.text, params.session_id or "", tuple(params.servers))
 
     async def list_sessions(params: Empty) -> wire.SessionListResult:
         engine = await app.engine()

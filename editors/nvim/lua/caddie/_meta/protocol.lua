@@ -7,6 +7,7 @@
 ---@field message string What the person wrote.
 ---@field attachments? caddie.Attachment[]
 ---@field pickedTools? string[] Tools whose definition joins this message.
+---@field servers? string[] MCP servers that this message is for (`@server`): hints and ToolSearch look at their tools first.
 ---@field mode? "agent"|"plan" Switches the session's mode before the turn.
 
 --- A file or a piece of text that the person put beside the message.
@@ -38,6 +39,7 @@
 ---@field draftId string
 ---@field text string
 ---@field sessionId? string
+---@field servers? string[] As in `caddie/chat/turn`; unknown ones are ignored.
 
 ---@class caddie.ChatEvent
 ---@field sessionId string
