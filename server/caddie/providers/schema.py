@@ -138,6 +138,9 @@ def _compatible_keywords(node: Schema) -> None:
     node.pop("format", None)
     if _LOOK_AROUND.search(str(node.get("pattern", ""))):
         del node["pattern"]
+    if any(_LOOK_AROUND.search(pattern) for pattern in node.get("patternProperties", ())):
+        del node["patternProperties"]
+        node.pop("additionalProperties", None)  # What the patterns allowed are additional properties now.
 
 
 def _mended(schema: Schema) -> Schema:

@@ -14,7 +14,7 @@ _NOT_KNOWN = (
     "patternProperties", "propertyNames", "dependentRequired", "dependentSchemas", "contains", "minContains",
     "contentMediaType", "contentEncoding",
 )  # fmt: skip
-_FORMATS = frozenset({"int32", "int64", "float", "double", "date-time"})
+_FORMATS = frozenset({"int32", "int64", "float", "double", "enum", "date-time"})
 _AS_THEY_ARE = ("title", "description", "pattern", "minimum", "maximum")
 _COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
 _ANNOTATIONS = ("title", "description", "default")
@@ -30,6 +30,8 @@ def gemini_keywords(node: Schema) -> None:
         node.pop("additionalProperties", None)
     for keyword in _NOT_KNOWN:
         node.pop(keyword, None)
+    if "const" in node:
+        node["enum"] = [node.pop("const")]  # It reads `enum` alone.
     if "type" not in node and (kind := _inferred(node)):
         node["type"] = kind
 
@@ -69,8 +71,6 @@ def _inferred(node: Mapping[str, Any]) -> str:
 
 
 def _values(node: Mapping[str, Any]) -> list[Any]:
-    if "const" in node:
-        return [node["const"]]
     enum = node.get("enum")
     return enum if isinstance(enum, list) else []
 
