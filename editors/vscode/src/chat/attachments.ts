@@ -83,22 +83,8 @@ export function problemsAttachment(editor: vscode.TextEditor | undefined): Attac
 
 const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,([A-Za-z0-9+/=]+)$/;
 
-/** The server reads pictures from files; a pasted one becomes one. */
-export async function keepPicture(storage: vscode.Uri, dataUrl: string, count: number): Promise<vscode.Uri> {
+export function pictureAttachment(name: string, dataUrl: string): Attachment {
   const [, kind, data] = PICTURE.exec(dataUrl) ?? [];
   if (!kind || !data) throw new Error(vscode.l10n.t('This is no picture that a model can read.'));
-  const folder = vscode.Uri.joinPath(storage, 'pictures');
-  await vscode.workspace.fs.createDirectory(folder);
-  const file = vscode.Uri.joinPath(folder, `picture-${Date.now()}-${count}.${kind === 'jpeg' ? 'jpg' : kind}`);
-  await vscode.workspace.fs.writeFile(file, Buffer.from(data, 'base64'));
-  return file;
-}
-
-/** Pictures of earlier windows have long been read. */
-export async function forgetPictures(storage: vscode.Uri): Promise<void> {
-  try {
-    await vscode.workspace.fs.delete(vscode.Uri.joinPath(storage, 'pictures'), { recursive: true });
-  } catch {
-    // there were none
-  }
+  return { name: name || vscode.l10n.t('picture'), data, mediaType: `image/${kind}` };
 }

@@ -1,20 +1,18 @@
 /** What does the chat do, given what the person and the server say? No `vscode` here: the rim is in `index.ts`. */
 import type {
-  Attachment,
   ChatEvent,
   CompactResult,
   DraftParams,
-  HintInfo,
   PermissionAsk,
   SessionOpenResult,
-  ShowHints,
   TurnParams,
   TurnResult,
   UndoResult,
   UsageResult,
 } from '../protocol';
-import type { Chip, Desk, Queued, Savings, ServerState, ToPage } from '../../webview/src/bridge';
+import type { Desk, Prompt, Queued, Savings, ServerState, ToPage } from '../../webview/src/bridge';
 import { apply, merged, newConversation, type Action, type Conversation, type Mode } from '../../webview/src/store';
+import { Beside, type Load } from './beside';
 import { Changes } from './changes';
 import { Waiting } from './waiting';
 
@@ -40,10 +38,7 @@ export interface Rim {
   neverHinted(): readonly string[];
 }
 
-interface Outgoing extends Queued {
-  tools: string[];
-  parts: Attachment[];
-}
+type Outgoing = Queued & Load;
 
 const FLUSH_MS = 20;
 
@@ -52,26 +47,26 @@ export class ChatDesk {
   server: ServerState = { state: 'starting' };
   mode: Mode = 'agent';
   model = '';
-  /** What the page last said that stands in the input. */
-  draft = '';
   readonly waiting = new Waiting(() => this.tell());
   readonly changes = new Changes();
+  readonly beside: Beside;
   private queue: Outgoing[] = [];
-  private picks: HintInfo[] = [];
-  private chips: (Chip & { part: Attachment })[] = [];
-  private hints: HintInfo[] = [];
-  private readonly seen = new Map<string, HintInfo>();
+  prompts: Prompt[] = [];
   private savings: Savings | undefined;
   private running: AbortController | undefined;
   private outbox: Action[] = [];
   private isTelling = false;
-  private drafts = 0;
   private ids = 0;
 
   constructor(
     private readonly link: Server,
     private readonly rim: Rim,
-  ) {}
+  ) {
+    this.beside = new Beside(
+      () => this.tell(),
+      () => rim.neverHinted(),
+    );
+  }
 
   get desk(): Desk {
     return {
@@ -80,20 +75,21 @@ export class ChatDesk {
       model: this.model,
       queue: this.queue.map(({ id, text, picks, attachments }) => ({ id, text, picks, attachments })),
       asks: this.waiting.asks,
-      hints: this.hints,
-      picks: this.picks,
-      chips: this.chips.map(({ part: _, ...chip }) => chip),
+      hints: this.beside.hints,
+      picks: this.beside.picks,
+      chips: this.beside.chips,
       changed: this.changes.list(),
       savings: this.savings,
       can: { undo: true, compact: true },
+      prompts: this.prompts,
     };
   }
 
   /** Everything a page needs that was just loaded. What is on its way is in it already. */
   start(): ToPage {
     this.flush();
-    const { conversation, desk, draft } = this;
-    return { type: 'start', conversation, desk, draft, now: this.rim.now() };
+    const { conversation, desk } = this;
+    return { type: 'start', conversation, desk, draft: this.beside.draft, now: this.rim.now() };
   }
 
   act(action: Action): void {
@@ -124,17 +120,7 @@ export class ChatDesk {
   // Turns
 
   send(text: string): void {
-    const outgoing: Outgoing = {
-      ...{
-        id: this.newId(),
-        text,
-        picks: this.picks.map(({ label }) => label),
-        tools: this.picks.map(({ tool }) => tool),
-      },
-      ...{ attachments: this.chips.map(({ name }) => name), parts: this.chips.map(({ part }) => part) },
-    };
-    [this.picks, this.chips, this.draft] = [[], [], ''];
-    this.clearHints();
+    const outgoing: Outgoing = { id: this.newId(), text, ...this.beside.take() };
     if (this.running) this.queue.push(outgoing);
     else void this.work(outgoing);
     this.tell();
@@ -197,7 +183,7 @@ export class ChatDesk {
   /** Messages that were to follow go back into the input: the person decides anew. */
   private returnQueue(): void {
     const texts = this.queue.map(({ text }) => text).filter(Boolean);
-    for (const { parts } of this.queue) for (const part of parts) this.attach(part);
+    for (const { parts } of this.queue) for (const part of parts) this.beside.attach(part);
     this.queue = [];
     if (texts.length > 0) this.rim.post({ type: 'compose', text: texts.join('\n'), how: 'append', focus: false });
     this.tell();
@@ -207,7 +193,7 @@ export class ChatDesk {
     const found = this.queue.find((one) => one.id === id);
     this.queue = this.queue.filter((one) => one !== found);
     if (found && edit) {
-      for (const part of found.parts) this.attach(part);
+      for (const part of found.parts) this.beside.attach(part);
       this.rim.post({ type: 'compose', text: found.text, how: 'append', focus: true });
     }
     this.tell();
@@ -238,7 +224,7 @@ export class ChatDesk {
     this.queue = [];
     this.waiting.withdrawAll();
     this.changes.keep();
-    this.clearHints();
+    this.beside.clearHints();
   }
 
   setMode(mode: Mode): void {
@@ -264,6 +250,16 @@ export class ChatDesk {
     const result = await this.link.compact(sessionId);
     void this.refreshSavings();
     return result;
+  }
+
+  setPrompts(prompts: Prompt[]): void {
+    this.prompts = prompts;
+    this.tell();
+  }
+
+  /** Words for the input, which the person asked for. */
+  compose(text: string): void {
+    this.rim.post({ type: 'compose', text, how: 'replace', focus: true });
   }
 
   keepChanges(): void {
@@ -295,66 +291,9 @@ export class ChatDesk {
     if (ask.preview?.kind === 'diff') this.changes.previewed(ask.preview);
   }
 
-  // What goes with the next message
-
   typed(text: string): void {
-    this.draft = text;
-    this.drafts += 1;
-    if (!text.trim() || text.startsWith('/')) return this.clearHints();
-    const { sessionId } = this.conversation;
-    this.link.draft({ draftId: this.draftId, text: text.slice(0, 100_000), sessionId });
-  }
-
-  /** Only those for what is being typed: a turn's own hints are the model's business and would come between. */
-  showHints(params: ShowHints): void {
-    for (const hint of params.hints) this.seen.set(hint.tool, hint);
-    if (params.source !== 'draft' || params.draftId !== this.draftId || !this.draft.trim()) return;
-    const left = new Set([...this.rim.neverHinted(), ...this.picks.map(({ tool }) => tool)]);
-    this.hints = params.hints.filter(({ tool }) => !left.has(tool));
-    this.tell();
-  }
-
-  clearHints(): void {
-    this.drafts += 1;
-    if (this.hints.length === 0) return;
-    this.hints = [];
-    this.tell();
-  }
-
-  forgetHint(tool: string): void {
-    this.hints = this.hints.filter((hint) => hint.tool !== tool);
-    this.tell();
-  }
-
-  pick(tool: string): void {
-    const unknown: HintInfo = { tool, label: tool, description: '', score: 0, state: 'deferred' };
-    if (!this.picks.some((hint) => hint.tool === tool)) this.picks = [...this.picks, this.seen.get(tool) ?? unknown];
-    this.clearHints();
-    this.tell();
-  }
-
-  unpick(tool: string): void {
-    this.picks = this.picks.filter((hint) => hint.tool !== tool);
-    this.tell();
-  }
-
-  attach(part: Attachment, chip: Partial<Chip> = {}): void {
-    const isThere = this.chips.some(
-      (one) => one.part.name === part.name && one.part.path === part.path && one.part.text === part.text,
-    );
-    if (isThere) return;
-    const kind = part.path ? (/\.(png|jpe?g|gif|webp)$/i.test(part.path) ? 'image' : 'file') : 'text';
-    this.chips = [...this.chips, { id: this.newId(), kind, name: part.name, ...chip, part }];
-    this.tell();
-  }
-
-  detach(id: string): void {
-    this.chips = this.chips.filter((chip) => chip.id !== id);
-    this.tell();
-  }
-
-  private get draftId(): string {
-    return `panel-${this.drafts}`;
+    const params = this.beside.typed(text);
+    if (params) this.link.draft({ ...params, sessionId: this.conversation.sessionId });
   }
 
   private newId(): string {

@@ -1,7 +1,7 @@
 /** What the panel does at the person's wish with the editor's help: diffs, attachments, commands, undo. */
 import * as vscode from 'vscode';
 import { type CaddieClient, messageOf } from '../client';
-import { toolsSetState, type UndoResult } from '../protocol';
+import { type PromptInfo, promptsGet, promptsList, toolsSetState, type UndoResult } from '../protocol';
 import { oneLine, tokens } from '../text';
 import * as attachments from './attachments';
 import type { ChatDesk } from './desk';
@@ -12,8 +12,7 @@ import type { SessionPicker } from './sessions';
 const NEVER_HINTED = 'caddie.neverHinted';
 
 export class Errands {
-  private readonly storage: vscode.Uri;
-  private pictures = 0;
+  private prompts: PromptInfo[] = [];
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -21,10 +20,7 @@ export class Errands {
     private readonly desk: ChatDesk,
     private readonly sessions: SessionPicker,
     private readonly lastEditor: LastEditor,
-  ) {
-    this.storage = context.storageUri ?? context.globalStorageUri;
-    void attachments.forgetPictures(this.storage);
-  }
+  ) {}
 
   private get sessionId(): string | undefined {
     return this.desk.conversation.sessionId;
@@ -52,7 +48,7 @@ export class Errands {
   }
 
   async neverHint(tool: string): Promise<void> {
-    this.desk.forgetHint(tool);
+    this.desk.beside.forgetHint(tool);
     await this.context.globalState.update(NEVER_HINTED, [...new Set([...neverHinted(this.context), tool])]);
     const undo = vscode.l10n.t('Undo');
     const choice = await vscode.window.showInformationMessage(
@@ -69,7 +65,7 @@ export class Errands {
 
   async enableAlways(tool: string): Promise<void> {
     await this.client.request(toolsSetState, { changes: [{ tool, state: 'enabled' }], scope: 'user' });
-    this.desk.pick(tool);
+    this.desk.beside.pick(tool);
     vscode.window.setStatusBarMessage(vscode.l10n.t('{0} is enabled always.', oneLine(tool)), 4000);
   }
 
@@ -97,19 +93,15 @@ export class Errands {
         what === 'selection' ? vscode.l10n.t('Nothing is selected.') : vscode.l10n.t('The open file has no problems.');
       return void vscode.window.setStatusBarMessage(words, 4000);
     }
-    this.desk.attach(part, { kind: what });
+    this.desk.beside.attach(part, { kind: what });
   }
 
   async attachFiles(uris: readonly string[]): Promise<void> {
-    for (const uri of uris) this.desk.attach(await attachments.fileAttachment(uri));
+    for (const uri of uris) this.desk.beside.attach(await attachments.fileAttachment(uri));
   }
 
-  async attachPicture(name: string, dataUrl: string): Promise<void> {
-    const file = await attachments.keepPicture(this.storage, dataUrl, ++this.pictures);
-    this.desk.attach(
-      { name: name || vscode.l10n.t('picture'), path: file.fsPath },
-      { kind: 'image', preview: dataUrl },
-    );
+  attachPicture(name: string, dataUrl: string): void {
+    this.desk.beside.attach(attachments.pictureAttachment(name, dataUrl), { kind: 'image', preview: dataUrl });
   }
 
   async command(name: string, argument: string): Promise<void> {
@@ -134,7 +126,31 @@ export class Errands {
       case 'problems':
       case 'selection':
         return this.attachThat(name);
+      default:
+        return this.prompt(name, argument);
     }
+  }
+
+  /** A prompt of an MCP server: its words go into the input, where the person may change them. */
+  private async prompt(name: string, words: string): Promise<void> {
+    const info = this.prompts.find((one) => one.name === name);
+    if (!info) throw new Error(vscode.l10n.t('No server offers the prompt {0} now.', name));
+    const given: Record<string, string> = {};
+    for (const { name: argument, description, required } of info.arguments) {
+      const isOnly = info.arguments.length === 1 && words !== '';
+      const value = isOnly ? words : await askFor(argument, description, required);
+      if (value === undefined) return;
+      if (value !== '') given[argument] = value;
+    }
+    const { message, attachments: parts } = await this.client.request(promptsGet, { name, arguments: given });
+    for (const part of parts) this.desk.beside.attach(part, part.data ? { kind: 'image' } : {});
+    this.desk.compose(message);
+  }
+
+  async refreshPrompts(): Promise<void> {
+    const { prompts } = await this.client.request(promptsList, {});
+    this.prompts = prompts;
+    this.desk.setPrompts(prompts.map(({ name, title, description }) => ({ name, does: title ?? description ?? '' })));
   }
 
   private async compact(): Promise<void> {
@@ -154,6 +170,14 @@ export class Errands {
     if (!sessionId) throw new Error(vscode.l10n.t('This conversation has not begun yet.'));
     await this.sessions.rename({ sessionId, title: this.desk.conversation.title ?? '' }, title || undefined);
   }
+}
+
+/** Undefined when the person thought better of it. */
+async function askFor(name: string, description: string | undefined, required: boolean): Promise<string | undefined> {
+  const title = required ? oneLine(name) : vscode.l10n.t('{0} (may be empty)', oneLine(name));
+  const validateInput = (value: string) =>
+    required && !value.trim() ? vscode.l10n.t('This one is needed.') : undefined;
+  return vscode.window.showInputBox({ title, prompt: oneLine(description ?? ''), validateInput, ignoreFocusOut: true });
 }
 
 export function neverHinted(context: vscode.ExtensionContext): string[] {

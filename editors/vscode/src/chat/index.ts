@@ -7,6 +7,7 @@ import {
   chatDraft,
   chatEvent,
   chatTurn,
+  promptsChanged,
   sessionCompact,
   sessionOpen,
   sessionUndo,
@@ -70,6 +71,7 @@ class Chat implements ChatPanel {
     this.parts = vscode.Disposable.from(
       ...[this.pages, this.lastEditor, this.changed],
       client.onEvent(chatEvent, (params) => this.desk.event(params)),
+      client.onEvent(promptsChanged, () => this.refreshPrompts()),
       client.onDidChangeState(() => this.onServer()),
       ...this.commands(),
     );
@@ -101,15 +103,15 @@ class Chat implements ChatPanel {
   }
 
   showHints(params: Parameters<ChatPanel['showHints']>[0]): void {
-    this.desk.showHints(params);
+    this.desk.beside.show(params);
   }
 
   pickHint(tool: string): void {
-    this.desk.pick(tool);
+    this.desk.beside.pick(tool);
   }
 
   attach(attachment: Attachment): void {
-    this.desk.attach(attachment);
+    this.desk.beside.attach(attachment);
   }
 
   async reveal({ preserveFocus = false }: { preserveFocus?: boolean } = {}): Promise<void> {
@@ -137,6 +139,12 @@ class Chat implements ChatPanel {
   private onServer(): void {
     const reason = this.client.problem;
     this.desk.serverIs({ state: this.client.state, ...(reason ? { reason } : {}) });
+    if (this.client.state === 'ready') this.refreshPrompts();
+  }
+
+  /** Without them everything else works, so that trouble here is not the person's. */
+  private refreshPrompts(): void {
+    this.errands.refreshPrompts().catch(() => undefined);
   }
 
   /** Nothing that goes wrong is silent, and nothing stops the panel. */
@@ -170,11 +178,11 @@ class Chat implements ChatPanel {
       case 'openDiff':
         return this.errands.openDiff(message.requestId);
       case 'pick':
-        return desk.pick(message.tool);
+        return desk.beside.pick(message.tool);
       case 'unpick':
-        return desk.unpick(message.tool);
+        return desk.beside.unpick(message.tool);
       case 'dismissHints':
-        return desk.clearHints();
+        return desk.beside.clearHints();
       case 'neverHint':
         return this.errands.neverHint(message.tool);
       case 'enableAlways':
@@ -200,7 +208,7 @@ class Chat implements ChatPanel {
       case 'attachPicture':
         return this.errands.attachPicture(message.name, message.dataUrl);
       case 'detach':
-        return desk.detach(message.id);
+        return desk.beside.detach(message.id);
       case 'showWhole':
         return this.errands.showWhole(message.title, message.text);
       case 'undoTurn':

@@ -78,9 +78,9 @@ const hint = (tool: string): HintInfo => ({ tool, label: tool, description: '', 
 test('a message takes chips and picks with it, once', async () => {
   const { desk, turns, settle } = office();
   desk.typed('pay');
-  desk.attach({ name: 'a.py', path: '/x/a.py' });
-  desk.attach({ name: 'a.py', path: '/x/a.py' });
-  desk.pick('mcp__acme__pay');
+  desk.beside.attach({ name: 'a.py', path: '/x/a.py' });
+  desk.beside.attach({ name: 'a.py', path: '/x/a.py' });
+  desk.beside.pick('mcp__acme__pay');
   desk.send('pay it');
   assert.deepEqual(turns[0]?.params, {
     ...{ sessionId: undefined, message: 'pay it', attachments: [{ name: 'a.py', path: '/x/a.py' }] },
@@ -176,20 +176,20 @@ test('hints belong to the newest draft, and not to what was picked or never want
   desk.typed('pay');
   const late = drafts[0]!.draftId;
   desk.typed('pay back');
-  desk.showHints({ source: 'draft', draftId: late, hints: [hint('a')] });
+  desk.beside.show({ source: 'draft', draftId: late, hints: [hint('a')] });
   assert.deepEqual(desk.desk.hints, []);
   const { draftId } = drafts[1]!;
-  desk.showHints({ source: 'draft', draftId, hints: [hint('a'), hint('never')] });
+  desk.beside.show({ source: 'draft', draftId, hints: [hint('a'), hint('never')] });
   assert.deepEqual(
     desk.desk.hints.map(({ tool }) => tool),
     ['a'],
   );
-  desk.showHints({ source: 'turn', turnId: 't', hints: [hint('b')] });
+  desk.beside.show({ source: 'turn', turnId: 't', hints: [hint('b')] });
   assert.deepEqual(
     desk.desk.hints.map(({ tool }) => tool),
     ['a'],
   );
-  desk.pick('a');
+  desk.beside.pick('a');
   assert.deepEqual([desk.desk.hints, desk.desk.picks.map(({ tool }) => tool)], [[], ['a']]);
   desk.typed('/plan');
   assert.equal(drafts.length, 2);

@@ -33,6 +33,12 @@ export interface ChangedFile {
   canDiff: boolean;
 }
 
+/** A prompt of an MCP server, which the input has as `/server:prompt`. */
+export interface Prompt {
+  name: string;
+  does: string;
+}
+
 export interface Savings {
   /** Tokens that deferring saves in each request. */
   saved: number;
@@ -59,6 +65,7 @@ export interface Desk {
   savings?: Savings;
   /** What this server can do beyond the least. */
   can: { undo: boolean; compact: boolean };
+  prompts: Prompt[];
 }
 
 /** What a page keeps for itself over a reload. */

@@ -1,5 +1,6 @@
 // Which words after a slash are commands, and what completes while one is being typed? Pure.
 
+import type { Desk, Prompt } from './bridge';
 import { later } from './words';
 
 export interface Command {
@@ -34,9 +35,9 @@ export function parseCommand(
   text: string,
   known: readonly Command[] = COMMANDS,
 ): { name: string; argument: string } | undefined {
-  const found = /^\/([a-z]+)(?: +(.*))?$/i.exec(text.trim());
-  const name = found?.[1]?.toLowerCase();
-  if (!found || !name || !known.some((command) => command.name === name)) return undefined;
+  const found = /^\/([^\s/]+)(?: +(.*))?$/.exec(text.trim());
+  const name = known.find((command) => command.name.toLowerCase() === found?.[1]?.toLowerCase())?.name;
+  if (!found || !name) return undefined;
   return { name, argument: (found[2] ?? '').trim() };
 }
 
@@ -47,7 +48,7 @@ export type Completion =
 /** What stands before the cursor and may be completed: a command at the very start, `#` and part of a file's name. */
 export function completionAt(text: string, cursor: number): Completion | undefined {
   const before = text.slice(0, cursor);
-  const command = /^\/([a-z]*)$/i.exec(before);
+  const command = /^\/([^\s/]*)$/.exec(before);
   if (command) return { kind: 'command', from: 0, to: cursor, query: command[1]!.toLowerCase() };
   const file = /(?:^|\s)#(\S*)$/.exec(before);
   // A Markdown heading is no file: `# ` has nothing behind its sign.
@@ -56,6 +57,13 @@ export function completionAt(text: string, cursor: number): Completion | undefin
   return undefined;
 }
 
-export function fitting(query: string, can: { undo: boolean; compact: boolean }): Command[] {
-  return COMMANDS.filter((command) => command.name.startsWith(query) && (!command.needs || can[command.needs]));
+export function fitting(query: string, can: Desk['can'], prompts: readonly Prompt[] = []): Command[] {
+  const own = COMMANDS.filter((command) => !command.needs || can[command.needs]);
+  // What a server calls its prompts is text of a stranger: found in the middle too, never in place of our commands.
+  const theirs = promptCommands(prompts).filter(({ name }) => name.toLowerCase().includes(query));
+  return [...own.filter((command) => command.name.startsWith(query)), ...theirs];
+}
+
+export function promptCommands(prompts: readonly Prompt[]): Command[] {
+  return prompts.map(({ name, does }) => ({ name, argument: '', does }));
 }

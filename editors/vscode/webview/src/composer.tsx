@@ -3,7 +3,7 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HintInfo } from '../../src/protocol';
 import type { Chip, Desk } from './bridge';
-import { completionAt, fitting, parseCommand, type Completion } from './commands';
+import { COMMANDS, completionAt, fitting, parseCommand, promptCommands, type Completion } from './commands';
 import { Completions, type Choice } from './completions';
 import { PageContext } from './context';
 import { Foot } from './foot';
@@ -58,7 +58,7 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
     const at = completionAt(words, cursor);
     if (!at) return setCompleting(undefined);
     if (at.kind === 'command') {
-      const choices = fitting(at.query, desk.can).map(commandChoice);
+      const choices = fitting(at.query, desk.can, desk.prompts).map(commandChoice);
       return setCompleting(choices.length > 0 ? { at, choices, selected: 0 } : undefined);
     }
     const files = await page.findFiles(at.query);
@@ -84,7 +84,7 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
   };
 
   const send = () => {
-    const command = parseCommand(text);
+    const command = parseCommand(text, [...COMMANDS, ...promptCommands(desk.prompts)]);
     if (command) return run(command.name, command.argument);
     if (!text.trim() && desk.chips.length === 0) return undefined;
     clearTimeout(timer.current);
@@ -202,7 +202,7 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
 }
 
 function commandChoice({ name, argument, does }: ReturnType<typeof fitting>[number]): Choice {
-  return { value: name, label: `/${name}`, detail: t(does), icon: 'terminal', runsAtOnce: argument === '' };
+  return { value: name, label: `/${name}`, detail: oneLine(t(does)), icon: 'terminal', runsAtOnce: argument === '' };
 }
 
 const CHIP_ICONS: Record<Chip['kind'], string> = {
