@@ -154,7 +154,7 @@ class TurnChanges:
         try:
             yield
         except asyncio.CancelledError:
-            self._log.finish(self._finish())  # the look is taken, but nobody waits for it
+            self._log.finish(self._finish(is_over=True))  # the look is taken, but nobody waits for it
             raise
         except BaseException:
             await self._log.finish(self._finish())
@@ -162,12 +162,15 @@ class TurnChanges:
         else:
             await asyncio.shield(self._log.finish(self._finish()))
 
-    async def _finish(self) -> None:
+    async def _finish(self, is_over: bool = False) -> None:
+        """A turn that is over is told nothing more; its undo says it."""
         try:
-            self._say(await self._log.run(lambda: self._log.end(self._session_id, self._turn_id)))
+            uncovered = await self._log.run(lambda: self._log.end(self._session_id, self._turn_id))
         except OSError:
             logger.exception("the changes of a command could not be kept")
-            self._say([Uncovered(self._turn_id, "", "the disk refused to keep them")])
+            uncovered = [Uncovered(self._turn_id, "", "the disk refused to keep them")]
+        if not is_over:
+            self._say(uncovered)
 
     def _say(self, uncovered: Iterable[Uncovered]) -> bool:
         """Once a turn. Whether there was anything new."""

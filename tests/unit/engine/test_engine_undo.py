@@ -294,6 +294,34 @@ async def test_a_cancelled_turn_can_be_undone(workspace: Path) -> None:
     assert (workspace / "a.txt").read_text() == "one\n"
 
 
+async def test_a_cancelled_turn_is_told_nothing_after_its_end_and_the_undo_says_it(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot, "MAX_FILE_BYTES", 100)
+    async with working(workspace, bash("echo one >a.txt; seq 100 >big.txt; touch started; sleep 60")) as one:
+        session = one.engine.sessions.create().id
+        turn = asyncio.create_task(one.turn("go", session))
+        async with asyncio.timeout(BOUND):
+            while not (workspace / "started").exists():  # noqa: ASYNC110 - the command sets no event
+                await asyncio.sleep(0.01)
+            turn.cancel()
+            await asyncio.wait({turn})
+        report = await one.engine.undo(session)
+        assert [item for item in one.notices if item.code == "not_covered"] == []
+    assert "big.txt (292 bytes" in report.words
+
+
+async def test_what_an_agent_of_the_model_does_is_taken_back_with_the_turn(workspace: Path) -> None:
+    (workspace / "a.txt").write_text("one\n")
+    task = use("Agent", description="do it", prompt="Do it.")
+    write = use("Write", path="b.txt", content="x")
+    async with working(workspace, task, bash("echo two >a.txt"), write, "I did it.") as one:
+        session, _ = await one.turn("go")
+        assert (workspace / "b.txt").exists()
+        report = await one.engine.undo(session)
+    assert outcomes(report) == {"a.txt": "restored", "b.txt": "restored"}
+
+
 async def test_the_model_is_told_once_and_reads_again_before_it_edits(workspace: Path) -> None:
     (workspace / "a.txt").write_text("one\n")
     edit = use("Edit", path="a.txt", old_string="one", new_string="1")
