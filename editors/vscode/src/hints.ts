@@ -6,13 +6,16 @@ import { type HintInfo, hintsShow, type ShowHints, toolsSetState } from './proto
 import { HintMemory } from './hint-memory';
 import { cap, oneLine } from './text';
 
-export function registerHints(client: CaddieClient, chat: ChatPanel): vscode.Disposable {
-  const notifier = new HintNotifier(client, chat);
+/** Tools that the person does not want to be hinted; the chat panel writes and reads it too. */
+const NEVER_HINTED = 'caddie.neverHinted';
+
+export function registerHints(client: CaddieClient, chat: ChatPanel, memento: vscode.Memento): vscode.Disposable {
+  const notifier = new HintNotifier(client, chat, memento);
   return vscode.Disposable.from(
     client.onEvent(hintsShow, (params) => {
       const { enabled, display } = hintSettings();
       if (!enabled) return;
-      if (display !== 'notification') chat.showHints(params);
+      if (display !== 'notification' || chat.isVisible) chat.showHints(params);
       if (display !== 'panel') void notifier.show(params);
     }),
     vscode.commands.registerCommand('caddie.hints.toggle', toggle),
@@ -43,11 +46,13 @@ class HintNotifier {
   constructor(
     private readonly client: CaddieClient,
     private readonly chat: ChatPanel,
+    private readonly memento: vscode.Memento,
   ) {}
 
   async show(params: ShowHints): Promise<void> {
     if (this.chat.isVisible || this.isOpen) return;
-    const hints = this.memory.fresh(params);
+    const never = this.memento.get<string[]>(NEVER_HINTED, []);
+    const hints = this.memory.fresh(params).filter((hint) => !never.includes(hint.tool));
     if (!hints.length) return;
     this.isOpen = true;
     try {
@@ -76,11 +81,16 @@ class HintNotifier {
       })),
       ...hints.map((hint) => ({
         label: vscode.l10n.t('Don’t hint {0}', oneLine(hint.label)),
-        act: async () => this.memory.dismiss([hint]),
+        act: () => this.never(hint),
       })),
       { label: vscode.l10n.t('Turn hints off'), act: toggle },
     ];
     await (await vscode.window.showQuickPick(items, { placeHolder: vscode.l10n.t('Hints') }))?.act();
+  }
+
+  private async never(hint: HintInfo): Promise<void> {
+    const never = this.memento.get<string[]>(NEVER_HINTED, []);
+    await this.memento.update(NEVER_HINTED, [...new Set([...never, hint.tool])]);
   }
 
   private async enable(hint: HintInfo): Promise<void> {

@@ -25,6 +25,7 @@ export class ChatPage {
   }
 
   async send(text) {
+    if (!(await this.input.isVisible())) await this.open();
     await this.input.click();
     await this.page.keyboard.type(text);
     await this.page.keyboard.press('Enter');

@@ -98,6 +98,8 @@ export class Workbench {
   async open(page = this.page) {
     await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.workspace)}`);
     await page.locator('.monaco-workbench .activitybar').waitFor({ timeout: 60_000 });
+    // Its status bar item is the first thing of an extension that runs.
+    await page.locator('.statusbar-item[id="caddie.caddie.caddie.status"]').waitFor({ timeout: 60_000 });
   }
 
   prepare() {
@@ -183,9 +185,9 @@ export class Workbench {
     writeFileSync(file, text);
   }
 
-  /** Merges into the user's settings.json. */
-  writeUser(settings) {
-    writeJson(join(this.run, 'data/User/settings.json'), { ...this.settings('user'), ...settings });
+  /** Merges into the workspace's settings.json, which the editor watches (the user's it does not, in a browser). */
+  set(settings) {
+    this.write('.vscode/settings.json', JSON.stringify({ ...this.settings('workspace'), ...settings }, null, 2));
   }
 
   writeMachine(settings) {

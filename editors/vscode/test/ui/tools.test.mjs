@@ -167,7 +167,7 @@ check('every key of Caddie is in the settings editor with its description', asyn
 
 check('it can be read in dark and in high contrast', async () => {
   for (const [theme, name] of [['Dark Modern', 'dark'], ['Default High Contrast', 'contrast']]) {
-    bench.writeUser({ 'workbench.colorTheme': theme });
+    bench.set({ 'workbench.colorTheme': theme });
     await page.locator(`.monaco-workbench.${name === 'dark' ? 'vs-dark' : 'hc-black'}`).waitFor(WAIT);
     await bench.shot(name);
   }
