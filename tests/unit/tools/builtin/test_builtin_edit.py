@@ -217,6 +217,25 @@ async def test_a_link_inside_stays_a_link_and_the_mode_is_kept(world):
     assert file.stat().st_mode & 0o777 == 0o750
 
 
+async def test_links_in_a_circle_or_to_nothing_are_clear_errors(world):
+    (world.workspace / "loop").symlink_to("loop")
+    (world.workspace / "dangling").symlink_to("missing.txt")
+    for tool, more in ((READ, {}), (TOOL, {"old_string": "a", "new_string": "b"})):
+        assert "too many levels of symbolic links" in await world.failure(tool, path="loop", **more)
+        assert "There is no 'dangling'" in await world.failure(tool, path="dangling", **more)
+    await world.text(WRITE, path="dangling", content="x")
+    assert (world.workspace / "missing.txt").read_text() == "x"
+
+
+async def test_binaries_and_enormous_files_are_refused_before_anything_is_compared(world):
+    world.write("a.bin", b"\0\1one")
+    with (world.workspace / "huge").open("wb") as file:
+        file.truncate(60_000_000)
+    arguments = {"old_string": "one", "new_string": "two"}
+    assert "is a binary file" in await world.failure(TOOL, path="a.bin", **arguments)
+    assert "60,000,000 bytes" in await world.failure(TOOL, path="huge", **arguments)
+
+
 async def test_in_a_file_of_mixed_line_ends_only_the_place_is_touched(world):
     file = await read_file(world, b"a\r\nb\nc\r\nd\r\n")
     await edit(world, "b\nc", "B\nC")
