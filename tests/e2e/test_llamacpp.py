@@ -22,8 +22,10 @@ from caddie.chat.provider import Provider
 from caddie.errors import ContextOverflow
 from caddie.providers import build_provider
 from caddie.settings import Settings
+from caddie.tools.builtin import BUILTIN
 from caddie.tools.tool import TextContent
 from editor_client import clean_environment
+from engine_kit import desk, mcp_tool
 from fixtures.llamacpp_server import CONTEXT, weights
 
 pytestmark = pytest.mark.skipif(weights() is None, reason="the real llama.cpp is not installed: run `make llamacpp`")
@@ -36,8 +38,10 @@ READ = ToolDefinition(
     "Reads a file.",
     {"type": "object", "properties": {"path": {"type": "string", "enum": ["a.py"]}}, "required": ["path"]},
 )
+CITY = {"type": "object", "properties": {"city": {"type": "string", "enum": ["Oslo"]}}, "required": ["city"]}
 ASKED = Message("user", (Text("Read the file a.py"),))
-BOUND = 60.0
+BOUND = 100.0  # one thread, on a machine that may do other things
+_RESULT = re.compile(rb'"(?:tool_result|function_call_output)"|"role":\s*"tool"')
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +67,15 @@ class Steered(httpx.AsyncHTTPTransport):
     def __init__(self, api: str) -> None:
         super().__init__()
         self._is_anthropic = api == "anthropic"
+        self.calls_again = True
         self.bodies: list[dict[str, Any]] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content) if request.content else None
         if body and "stream" in body:
             self.bodies.append(json.loads(request.content))
+            if not self.calls_again and _RESULT.search(request.content):
+                del body["tools"]
             if body.get("tools"):
                 body["tool_choice"] = {"type": "any"} if self._is_anthropic else "required"
             limit = next(key for key in body if re.fullmatch(r"max_(?:\w+_)?tokens", key))
@@ -138,11 +145,32 @@ async def test_a_conversation_that_is_too_long_is_recognised(model: tuple[Provid
         await answered(model[0], asking(Message("user", (Text("word " * (CONTEXT + 100)),))))
 
 
-@pytest.mark.parametrize("provider", APIS)
-def test_ask_speaks_to_it(provider: str, address: str, workspace: Path, home: Path) -> None:
+async def test_a_whole_turn_runs_the_tool_and_ends_with_the_models_word(
+    model: tuple[Provider, Steered], workspace: Path
+) -> None:
+    """With one small tool, so that one thread reads the prompt in a moment."""
+    provider, transport = model
+    transport.calls_again = False
+    weather = mcp_tool("sky", "weather", "The weather in a city.", CITY)
+    settings = {
+        "model": "smollm2",
+        "permissions": {"allow": ["mcp__sky"]},
+        "tools": {"disabled": [tool.spec.name for tool in BUILTIN], "enabled": ["mcp__sky__weather"]},
+        "hints": {"enabled": False},
+    }
+    async with desk(workspace, provider=provider, settings=settings, tools={"sky": (weather,)}) as one:
+        _, _, outcome = await one.engine.turn(None, "The weather in Oslo?", lambda *told: one.events.append(told[2]))
+    assert [(call.tool, call.status) for call in one.calls if call.status == "done"] == [("mcp__sky__weather", "done")]
+    assert outcome.text.strip()
+    first, second = transport.bodies
+    assert json.dumps(first["tools"]) == json.dumps(second["tools"])
+    assert "weather ran with {'city': 'Oslo'}" in json.dumps(second, ensure_ascii=False)
+
+
+def test_ask_speaks_to_it(address: str, workspace: Path, home: Path) -> None:
     config = home / ".config" / "caddie"
     config.mkdir(parents=True)
-    settings = {"provider": provider, "baseUrl": f"{address}/v1", "model": "smollm2", "tools": {"use": False}}
+    settings = {"provider": "openai-chat", "baseUrl": f"{address}/v1", "model": "smollm2", "tools": {"use": False}}
     (config / "settings.json").write_text(json.dumps(settings))
     done = subprocess.run(
         [sys.executable, "-m", "caddie", "ask", "Say hello."],
