@@ -60,6 +60,7 @@ class Hints(_Group):
     threshold: float = Field(0.15, ge=0, le=1, description="Hits with a lower score are not shown.")
     limit: int = Field(3, ge=1, le=10, description="How many hints at most.")
     while_typing: bool = Field(True, description="Also search while a message is being typed.")
+    exclude: tuple[str, ...] = Field((), description="Names or globs never shown as a hint; search still finds them.")
     display: Literal["panel", "notification", "both"] = Field("panel", description="Where hints appear.")
 
 

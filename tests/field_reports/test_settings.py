@@ -191,6 +191,35 @@ async def test_f07_hints_that_are_off_are_neither_computed_nor_shown(
         assert all("available-tools-hint" not in str(request.messages) for request in one.provider.requests)
 
 
+async def test_f07_a_tool_that_was_told_not_to_be_hinted_is_hinted_nowhere_again_and_makes_room(
+    workspace: Path,
+) -> None:
+    tools = {"s": tuple(mcp_tool("s", f"convert_{n}", "Converts one currency into another") for n in range(30))}
+    excluded = [f"mcp__s__convert_{n}" for n in range(5)] + ["mcp__s__convert_1?"]
+    settings = {"hints": {"exclude": excluded, "limit": 10}}
+    async with desk(workspace, answers=tuple(["Yes."] for _ in range(3)), tools=tools, settings=settings) as one:
+        await one.engine.draft("d", "convert currency", "")
+        session, _ = await one.turn("convert currency")
+        await one.turn("convert currency again", session)
+        hinted = [{hint.tool for hint in hints} for hints in one.hints if hints]
+        assert hinted
+        for names in hinted:
+            assert len(names) == 10
+            assert names.isdisjoint(excluded)
+            assert not any(name.startswith("mcp__s__convert_1") and name != "mcp__s__convert_1" for name in names)
+        told = str([request.messages for request in one.provider.requests])
+        assert "mcp__s__convert_0: " not in told
+        found = await one.engine.searcher.search("select:mcp__s__convert_0")
+        assert found.hits, "search still finds it"
+        sentences = one.engine.admin.explain("mcp__s__convert_0").sentences
+        assert 'It is never shown as a hint: hints.exclude has "mcp__s__convert_0".' in sentences
+
+
+async def test_f07_a_name_in_hints_exclude_that_means_no_tool_is_reported(workspace: Path) -> None:
+    async with desk(workspace, tools=TOOLS, settings={"hints": {"exclude": ["Raed"]}}) as one:
+        assert [finding.key for finding in one.engine.check.findings()] == ["hints.exclude.0"]
+
+
 # F08: the switch moves, and the tool stays.
 
 

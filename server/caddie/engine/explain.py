@@ -154,6 +154,8 @@ class Explainer:
             yield "ToolSearch does not list it, because the model has its full schema already."
         elif decision.state == "disabled" and spec.name not in BRIDGE:
             yield "ToolSearch does not find it, because it is disabled."
+        if indexed and (pattern := first_match(self._engine.configuration.settings.hints.exclude, spec)):
+            yield f'It is never shown as a hint: hints.exclude has "{pattern}".'
 
 
 def _state(spec: ToolSpec, decision: Decision) -> str:

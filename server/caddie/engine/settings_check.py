@@ -23,6 +23,7 @@ _EVERYWHERE = ("user", "editorUser", "environment")  # may mean servers of other
 _MAX_SUGGESTIONS = 20  # looking for the nearest name is slow
 _NAMES = (
     *(("tools", name) for name in LISTS), ("search", "exclude"), ("search", "includeForce"),
+    ("hints", "exclude"),
     ("permissions", "allow"), ("permissions", "ask"), ("permissions", "deny"), ("permissions", "readOnly"),
 )  # fmt: skip
 

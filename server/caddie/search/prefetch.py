@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from caddie.search.index import Hit
 from caddie.search.tool_search import ToolSearcher
 from caddie.settings import Hints
+from caddie.tools.patterns import first_match
 
 MAX_TEXT_CHARS = 4_000
 MAX_DESCRIPTION_CHARS = 100
@@ -30,11 +31,17 @@ async def find_hints(
     meanwhile."""
     if len(text.strip()) < 2:
         return ()
-    found = await searcher.search(text[:MAX_TEXT_CHARS], limit=settings.limit, servers=servers)
-    if found.nothing_fits:
-        return ()
-    ranked = found.hits[: settings.limit]
-    return tuple(_hint(hit) for hit in ranked if hit.score >= settings.threshold)
+    limit = settings.limit
+    while True:
+        found = await searcher.search(text[:MAX_TEXT_CHARS], limit=limit, servers=servers)
+        if found.nothing_fits:
+            return ()
+        good = [hit for hit in found.hits if hit.score >= settings.threshold]
+        wanted = [hit for hit in good if not first_match(settings.exclude, hit.tool)][: settings.limit]
+        is_all = len(good) < len(found.hits) or len(found.hits) < limit
+        if len(wanted) == settings.limit or is_all or not settings.exclude:
+            return tuple(map(_hint, wanted))
+        limit *= 4  # what is excluded makes room for the next
 
 
 def _hint(hit: Hit) -> ToolHint:

@@ -51,6 +51,7 @@ CHINESE = {
     "hints.threshold": "得分低于此值的结果不显示。",
     "hints.limit": "最多显示多少条提示。",
     "hints.whileTyping": "输入消息时也进行搜索。",
+    "hints.exclude": "永远不作为提示显示的工具（名称或通配符）；搜索仍会找到它们。",
     "hints.display": "提示显示在哪里。",
     "hints.display=panel": "在聊天面板中。",
     "hints.display=notification": "作为编辑器的通知。",

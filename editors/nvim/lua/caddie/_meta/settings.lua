@@ -30,6 +30,7 @@
 ---@field threshold? number Hits with a lower score are not shown. (default 0.15)
 ---@field limit? integer How many hints at most. (default 3)
 ---@field whileTyping? boolean Also search while a message is being typed. (default true)
+---@field exclude? string[] Names or globs never shown as a hint; search still finds them.
 ---@field display? "panel"|"notification"|"both" Where hints appear. (default panel)
 
 --- One MCP server: a command to start, or a URL to connect to.
