@@ -128,6 +128,26 @@ def test_caddie_undo_takes_the_turn_back_and_redo_the_undo(
     assert (workspace / "notes.txt").read_text() == TEXT
 
 
+def test_a_buffer_follows_what_a_command_did_to_its_file_and_what_undo_does(
+    neovim: Callable[..., Terminal], llmock: LLMock, workspace: Path
+) -> None:
+    llmock.call_tool("Bash", {"command": "echo robot >>notes.txt"})
+    llmock.reply("Changed.")
+    screen = neovim()
+    screen.command("Caddie chat")
+    screen.wait("Ask, or say")
+    screen.type("Change it" + SEND)
+    screen.wait("asks to run", 60)
+    screen.normal_mode()
+    screen.type("a")
+    screen.wait("Changed.", 60)
+    screen.command("wincmd p")
+    screen.wait(lambda text: any(line.startswith("robot") for line in text.splitlines()))
+    screen.command("Caddie undo")
+    screen.wait(lambda text: not any(line.startswith("robot") for line in text.splitlines()))
+    assert saved(screen, workspace) == TEXT
+
+
 def test_what_a_language_server_says_of_the_edit_reaches_the_model(
     neovim: Callable[..., Terminal], llmock: LLMock, workspace: Path
 ) -> None:

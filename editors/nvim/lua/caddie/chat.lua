@@ -367,6 +367,9 @@ end
 local function on_event(params)
   local event = params.event
   touched(turn.apply(conversation, params, now()))
+  if event.kind == 'toolCall' and event.status ~= 'running' then
+    require('caddie.disk').follow()
+  end
   if event.kind == 'toolCall' and event.status == 'cancelled' then
     asks.withdraw(function(ask)
       return ask.session_id == params.sessionId and ask.tool == event.tool

@@ -119,7 +119,7 @@ local function undo(checkpoint)
     if not checkpoint and result.undoId then
       table.insert(undone[session], result.undoId)
     end
-    vim.cmd.checktime()
+    require('caddie.disk').follow()
     local is_whole = vim.iter(result.files):all(function(file)
       return file.outcome ~= 'conflict'
     end)
