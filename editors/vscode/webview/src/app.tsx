@@ -30,7 +30,10 @@ export function App({ page }: { page: Page }) {
           <Composer desk={desk} conversation={conversation} />
         </div>
         <div class="hidden" aria-live="polite">
-          {page.said || announced(desk)}
+          {announced(desk)}
+        </div>
+        <div class="hidden" aria-live="polite">
+          {page.said}
         </div>
       </main>
     </PageContext.Provider>

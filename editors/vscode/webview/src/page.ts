@@ -85,6 +85,8 @@ export class Page {
         for (const action of message.actions) {
           this.conversation = apply(this.conversation, action);
           if (action.do === 'new' || action.do === 'opened') this.forget();
+          if (action.do === 'start') this.said = '';
+          if (action.do === 'event' && action.params.event.kind === 'done') this.said = t('Caddie has answered.');
         }
         break;
       case 'desk':

@@ -142,7 +142,7 @@ check('Tab goes through the hints, Enter takes one, Esc hides them, and the focu
   const rows = panel.tab.locator('.hint');
   assert.match(await rows.first().innerText(), /create_credit_note\s+Create a credit note\s+0\.83\s+acme/);
   assert.match(
-    await panel.tab.locator('[aria-live=polite]').innerText(),
+    await panel.tab.locator('[aria-live=polite]').first().innerText(),
     /Tools that fit: create_credit_note, export_ledger/,
   );
   await panel.tab.keyboard.press('Tab');
