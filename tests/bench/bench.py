@@ -3,6 +3,7 @@
 make bench                      all tables, up to 150 questions for each set and language
 make bench BENCH=--full         all questions
 make bench BENCH="--limit 40 --only caddie --sizes 100,1000"
+make bench BENCH=--huge         only this: time and memory of 50,000 tools with descriptions of 10 KB
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import bench_data
+import bench_huge
 import bench_measure
 from bench_peers import OURS, MakeSearch, absent, peers
 
@@ -26,6 +28,9 @@ QUERIES = 300
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     sets = _sets(options.data, 0 if options.full else options.limit)
+    if options.huge:
+        _huge_table(sets, options.tools)
+        return 0
     searchers = {name: make for name, make in peers().items() if not options.only or name in options.only}
     if missing := absent():
         print(f"Not installed, so not measured: {', '.join(missing)} (pip install 'caddie-ls[bench,semantic]').\n")
@@ -43,6 +48,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--full", action="store_true", help="all questions")
     parser.add_argument("--only", type=_names, default=[], help="only these searchers, comma-separated")
     parser.add_argument("--sizes", type=_sizes, default=[100, 1_000, 10_000], help="catalogue sizes for the timings")
+    parser.add_argument("--huge", action="store_true", help="only measure a catalogue that is far too large")
+    parser.add_argument("--tools", type=int, default=bench_huge.TOOLS, help="how many tools --huge has (50,000)")
     return parser.parse_args(arguments)
 
 
@@ -105,6 +112,15 @@ def _difference_table(sets: list[bench_data.DataSet], sizes: Sequence[int]) -> N
         ratio = cost["rebuild"] / (cost["add"] + cost["first answer"])
         rows[f"{size:,} tools"] = [*(f"{ms:,.1f}" for ms in cost.values()), f"{ratio:.1f} x"]
     _print_table(f"A difference of {bench_measure.DIFFERENCE} tools", "catalogue", columns, rows)
+
+
+def _huge_table(sets: Sequence[bench_data.DataSet], count: int) -> None:
+    cost = bench_huge.measure(sets, count)
+    columns = ["tools MB", "index MB", "build s", "warm s", "query p50 ms", "query p99 ms", "20 changed ms"]
+    values = (cost.texts_mb, cost.index_mb, cost.build_seconds, cost.warm_seconds, cost.p50_ms, cost.p99_ms)
+    cells = [f"{value:,.0f}" for value in (*values, cost.difference_ms)]
+    title = f"Descriptions of {bench_huge.DESCRIPTION_CHARS:,} characters: CPU time, and memory of the process"
+    _print_table(title, "catalogue", columns, {f"{count:,} tools": cells})
 
 
 def _print_table(title: str, corner: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:

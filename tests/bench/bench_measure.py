@@ -65,22 +65,22 @@ def speed(make: MakeSearch, tools: Sequence[Tool], queries: Sequence[str]) -> Sp
     search = make(tools)
     built = time.process_time() - started
     search(queries[0], 5)
-    times = sorted(_timed(lambda query=query: search(query, 5)) for query in queries)
-    return Speed(built * 1000, _percentile(times, 0.50), _percentile(times, 0.99))
+    times = sorted(timed(lambda query=query: search(query, 5)) for query in queries)
+    return Speed(built * 1000, percentile(times, 0.50), percentile(times, 0.99))
 
 
 def difference(tools: Sequence[Tool], rounds: int = 5) -> Mapping[str, float]:
     """Milliseconds to rebuild, and until the first answer after 20 tools came or went; the best of `rounds`."""
     specs = list(map(to_spec, tools))
     kept, late = specs[:-DIFFERENCE], specs[-DIFFERENCE:]
-    rebuild = min(_timed(lambda: _built(specs)) for _ in range(2))
+    rebuild = min(timed(lambda: _built(specs)) for _ in range(2))
     index = _built(kept)
     names = [spec.name for spec in late]
     adding, removing, asking = [], [], []
     for _ in range(rounds):
-        adding.append(_timed(lambda: index.update(added=late)))
-        asking.append(_timed(lambda: index.search("create a file", 5)))
-        removing.append(_timed(lambda: index.update(removed=names)))
+        adding.append(timed(lambda: index.update(added=late)))
+        asking.append(timed(lambda: index.search("create a file", 5)))
+        removing.append(timed(lambda: index.update(removed=names)))
         index.search("create a file", 5)
     return {"rebuild": rebuild, "add": min(adding), "first answer": min(asking), "remove": min(removing)}
 
@@ -99,7 +99,7 @@ def sample(sets: Sequence[DataSet], count: int) -> list[str]:
     return random.Random(7).sample(texts, min(count, len(texts)))
 
 
-def _timed(action: object) -> float:
+def timed(action: object) -> float:
     gc.disable()  # a collection belongs to whoever made the garbage, not to the query it happens to hit
     try:
         started = time.process_time()
@@ -109,5 +109,5 @@ def _timed(action: object) -> float:
         gc.enable()
 
 
-def _percentile(ordered: Sequence[float], share: float) -> float:
+def percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

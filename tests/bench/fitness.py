@@ -22,6 +22,7 @@ from typing import Any
 
 import impossible
 import numpy as np
+from bench_data import SHARED, SMALL
 from searcher import to_spec
 from sklearn.linear_model import LogisticRegression
 
@@ -31,7 +32,7 @@ from caddie.search.fitness import BOTH_RANKERS, KEYWORD_ALONE, Judge
 MOST_LOST = 0.0175
 SETS = (
     *("livemcp", "livemcp_large", "vscode_agent", "metatool", "sealtools", "toolalpaca", "bfcl", "restbench"),
-    *("apibank", "acebench_en", "acebench_zh", "dify", "c3tools", "tldr"),
+    *("apibank", "acebench_en", "acebench_zh", "dify", "c3tools", "tldr", "small"),
 )
 
 
@@ -47,11 +48,14 @@ class Case:
     is_for_fitting: bool = True
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=300, help="questions for each set")
-    limit = parser.parse_args().limit
-    root = Path(os.environ.get("CADDIE_BENCH", Path(__file__).parents[3] / "shared" / "bench"))
+    limit = parser.parse_args(arguments).limit
+    root = Path(os.environ.get("CADDIE_BENCH", SHARED))
+    if not root.exists():
+        print(f"No data sets in {root}: using the small set kept in the repository. Do not take its constants over.")
+        root = SMALL
     for warm, judge in ((True, BOTH_RANKERS), (False, KEYWORD_ALONE)):
         print(f"\n{'both rankers' if warm else 'keyword ranker alone'}")
         real, vain = cases(root, limit, warm)
@@ -62,13 +66,15 @@ def main() -> None:
 
 
 def cases(root: Path, limit: int, warm: bool) -> tuple[list[Case], list[Case]]:
-    tools = {name: read(root / name / "tools.jsonl.gz") for name in SETS}
-    queries = {name: read(root / name / "queries.jsonl") for name in SETS}
+    sets = [name for name in SETS if (root / name).exists()]
+    tools = {name: read(next((root / name).glob("tools.jsonl*"))) for name in sets}
+    queries = {name: read(root / name / "queries.jsonl") for name in sets}
     specs = {name: [to_spec(tool) for tool in found] for name, found in tools.items()}
-    specs["developer"] = [spec for spec in specs["livemcp"] if spec.server in impossible.DEVELOPER_SERVERS]
+    source = specs.get("livemcp", specs.get("small", []))
+    specs["developer"] = [spec for spec in source if spec.server in impossible.DEVELOPER_SERVERS]
     indexes = {name: built(found, warm) for name, found in specs.items()}
-    real = [real_case(name, indexes[name], query) for name in SETS for query in queries[name][:limit]]
-    questions = [*impossible.talk(), *impossible.elsewhere(queries)]
+    real = [real_case(name, indexes[name], query) for name in sets for query in queries[name][:limit]]
+    questions = [one for one in (*impossible.talk(), *impossible.elsewhere(queries)) if one.catalogue in indexes]
     return real, [vain_case(indexes[question.catalogue], question) for question in questions]
 
 
@@ -147,11 +153,13 @@ def lost(judge: Judge, real: list[Case]) -> tuple[float, float]:
 def report(judge: Judge, real: list[Case], vain: list[Case]) -> None:
     by_set, of_set = lost(judge, real)
     print(f"  recall@5 lost: {by_set:.1%} as the mean of the sets, {of_set:.1%} as that of the questions")
-    for group in SETS:
+    for group in dict.fromkeys(case.group for case in real):
         losses = [case.worth * says_nothing(judge, case) for case in real if case.group == group]
         print(f"    {group:<28}{np.mean(losses):6.1%} of {len(losses)}")
     for kind in ("talk", "elsewhere"):
         judged = [says_nothing(judge, case) for case in vain if case.group.startswith(kind) and not case.is_for_fitting]
+        if not judged:
+            continue
         print(f"  impossible, held out, {kind}: {np.mean(judged):.1%} of {len(judged)} answered with nothing fits")
         for group in dict.fromkeys(case.group for case in vain if case.group.startswith(kind)):
             answers = [says_nothing(judge, case) for case in vain if case.group == group and not case.is_for_fitting]

@@ -160,6 +160,6 @@ def elsewhere(queries: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[Impos
     """`queries` are the bench's, by set."""
     for catalogue, sources in ELSEWHERE.items():
         for source in sources:
-            for position, query in enumerate(queries[source][:PER_PAIR]):
+            for position, query in enumerate(queries.get(source, ())[:PER_PAIR]):
                 if query["lang"] == "en" and not speaks_of(catalogue, query["text"]):
                     yield Impossible(f"elsewhere, {source}", catalogue, query["text"], position % 2 == 0)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import bench_data
+import bench_huge
 import bench_measure
+import fitness
 import pytest
 import semantic_searcher
 from searcher import make_search
 
 import bench
+from caddie.search.document import MAX_TERMS, analyse
 
 
 def test_the_small_set_is_found_in_english_and_chinese() -> None:
@@ -43,6 +47,35 @@ def test_without_the_shared_data_the_small_set_is_used_and_said_so(
     assert shown.startswith(f"No data sets in {tmp_path}: using the small set")
     for title in ("small zh", "By group of languages", "60 tools", "A difference of 20 tools"):
         assert title in shown
+
+
+def test_long_descriptions_cost_a_bounded_amount_of_memory_and_time() -> None:
+    sets = bench_data.read_sets(bench_data.SMALL, 0)
+    few = list(bench_huge.huge_tools(sets, 50))
+    assert {len(spec.description) for spec in few} == {bench_huge.DESCRIPTION_CHARS}
+
+    cost = bench_huge.measure(sets, 300)
+
+    documents = [analyse(spec) for spec in few]
+    assert max(len(document.counts) for document in documents) <= MAX_TERMS
+    assert cost.index_mb < 300  # scikit-learn and the dictionary are most of it
+    assert cost.build_seconds < 20
+    assert cost.p99_ms < 100
+
+
+def test_without_the_shared_data_the_calibration_runs_on_the_small_set_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CADDIE_BENCH", str(tmp_path / "nowhere"))
+    fitness.main(["--limit", "40"])
+
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"No data sets in {tmp_path / 'nowhere'}: using the small set")
+    lost = [float(share) for share in re.findall(r"recall@5 lost: ([\d.]+)%", shown)]
+    held = [float(share) for share in re.findall(r"impossible, held out, talk: ([\d.]+)%", shown)]
+    assert len(lost) == len(held) == 2
+    assert lost[0] <= 25.0  # half of its questions are in other languages than the tools
+    assert held[0] >= 85.0
 
 
 def test_the_same_questions_are_asked_in_the_same_order_every_time() -> None:

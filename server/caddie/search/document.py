@@ -18,6 +18,11 @@ DESCRIPTION_WEIGHT = 1.0
 
 MAX_PROPERTIES = 64
 MAX_SCHEMA_DEPTH = 3
+MAX_TERMS = 500
+"""Different terms of one tool, those of its name before those of its description: this bounds the index's memory. No
+tool of the public data has more."""
+QUARTERS = 4
+"""Occurrences are kept as bytes: as quarters, for that is what a single Han character counts, and 63 at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +44,18 @@ FIELDS = (
     Field("parameter description", 0.35, 0.5),
 )
 
-Counts = tuple[float, ...]
+Lengths = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One tool, analysed once. `counts` has for each term one count per field, `weights` one number for all fields.
+    """One tool, analysed once. `counts` has for each term one byte per field, `weights` one number for all fields.
     The terms are in alphabetical order, so that no sum over them depends on anything but the tool."""
 
     spec: ToolSpec
-    counts: Mapping[str, Counts]
+    counts: Mapping[str, bytes]
     weights: Mapping[str, float]
-    lengths: Counts
+    lengths: Lengths
 
 
 def analyse(spec: ToolSpec, aliases: Sequence[str] = ()) -> Document:
@@ -60,16 +65,27 @@ def analyse(spec: ToolSpec, aliases: Sequence[str] = ()) -> Document:
         for term in terms(text, join_neighbours=FIELDS[position].label in ("name", "alias")):
             counts = found.get(term.text)
             if counts is None:
+                if len(found) == MAX_TERMS:
+                    continue
                 counts = found[term.text] = [0.0] * len(FIELDS)
             counts[position] += term.weight
             # A joined pair repeats words that were counted already.
             lengths[position] += 0.0 if term.joined else term.weight
-    ordered = {term: tuple(found[term]) for term in sorted(found)}
-    return Document(spec, ordered, {term: _weight(counts) for term, counts in ordered.items()}, tuple(lengths))
+    ordered = sorted(found)
+    return Document(
+        spec,
+        {term: bytes([min(int(count * QUARTERS), 255) for count in found[term]]) for term in ordered},
+        {term: _weight(found[term]) for term in ordered},
+        tuple(lengths),
+    )
 
 
-def _weight(counts: Counts) -> float:
-    return math.log1p(sum(count * field.weight for count, field in zip(counts, FIELDS, strict=True) if count))
+def _weight(counts: Sequence[float]) -> float:
+    total = 0.0
+    for count, field in zip(counts, FIELDS, strict=True):
+        if count:
+            total += count * field.weight
+    return math.log1p(total)
 
 
 def _texts(spec: ToolSpec, aliases: Sequence[str]) -> tuple[str, ...]:

@@ -293,7 +293,7 @@ class ToolIndex:
 
     def _meets(self, row: int, query: Query) -> bool:
         postings = self._postings.terms
-        return all(t in postings and postings[t].find(row) is not None for _, wanted in query.required for t in wanted)
+        return all(t in postings and postings[t].holds(row) for _, wanted in query.required for t in wanted)
 
     def _uses(self, word: str) -> int:
         return self._postings.frequency(stem(fold(word)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from caddie.search.document import FIELDS
+from caddie.search.document import FIELDS, QUARTERS
 from caddie.search.matches import Matches, each
 from caddie.search.postings import Postings
 from caddie.search.query import Query, QueryTerm
@@ -67,7 +67,7 @@ class KeywordRanker:
     def _idf(self, frequency: int) -> float:
         return math.log(1 + (len(self._postings) - frequency + 0.5) / (frequency + 0.5))
 
-    def _evidence(self, rows: NDArray[np.int32], counts: NDArray[np.float32]) -> Floats:
+    def _evidence(self, rows: NDArray[np.int32], counts: NDArray[np.uint8]) -> Floats:
         """For each posting the saturated weight of its occurrences, in 0..1."""
         weighted: Floats = (counts * self._factors()[rows]).sum(axis=1)
         return weighted / (SATURATION + weighted)
@@ -81,6 +81,8 @@ class KeywordRanker:
             filled = np.maximum((lengths > 0).sum(axis=0), 1)
             mean = np.maximum(lengths.sum(axis=0) / filled, 1e-9)
             effect = np.array([field.length_effect for field in FIELDS])
-            self._field_factors = np.array([f.weight for f in FIELDS]) / (1 - effect + effect * lengths / mean)
+            self._field_factors = np.array([f.weight / QUARTERS for f in FIELDS]) / (
+                1 - effect + effect * lengths / mean
+            )
             self._revision = self._postings.revision
         return self._field_factors  # type: ignore[no-any-return]

@@ -27,7 +27,7 @@ class Matches:
     terms: tuple[QueryTerm, ...]
     sizes: tuple[int, ...]
     rows: NDArray[np.int32]
-    counts: NDArray[np.float32]
+    counts: NDArray[np.uint8]
     weights: NDArray[np.float32]
     height: int
     plain: int
@@ -99,7 +99,7 @@ def gather(postings: Postings, query: Query) -> Matches:
         terms=tuple(terms),
         sizes=tuple(len(posting.rows) for posting in found),
         rows=np.frombuffer(b"".join(posting.rows for posting in found), np.int32),
-        counts=np.frombuffer(b"".join(posting.counts for posting in found), np.float32).reshape(-1, len(FIELDS)),
+        counts=np.frombuffer(b"".join(posting.counts for posting in found), np.uint8).reshape(-1, len(FIELDS)),
         weights=np.frombuffer(b"".join(posting.weights for posting in found), np.float32),
         height=len(postings.entries),
         plain=borders[len(plain)],

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from caddie.search.analysis import is_han
-from caddie.search.document import FIELDS, Counts, Document
+from caddie.search.document import FIELDS, Document, Lengths
 from caddie.tools.tool import ToolSpec
 
 _WIDTH = len(FIELDS)
@@ -24,7 +24,7 @@ def _is_chinese(term: str) -> bool:
 class Posting:
     """The rows that hold one term, ascending; for each row one count per field, and one weight for all fields.
 
-    `number` is the term's own. Single precision is exact here: counts are quarters."""
+    `number` is the term's own."""
 
     __slots__ = ("counts", "number", "rows", "term", "weights")
 
@@ -32,14 +32,20 @@ class Posting:
         self.term = term
         self.number = number
         self.rows = array("i")
-        self.counts = array("f")
+        self.counts = bytearray()
         self.weights = array("f")
 
-    def insert(self, row: int, counts: Counts, weight: float) -> None:
-        at = bisect_left(self.rows, row)
-        self.rows.insert(at, row)
+    def insert(self, row: int, counts: bytes, weight: float) -> None:
+        rows = self.rows
+        if not rows or row > rows[-1]:
+            rows.append(row)
+            self.weights.append(weight)
+            self.counts += counts
+            return
+        at = bisect_left(rows, row)
+        rows.insert(at, row)
         self.weights.insert(at, weight)
-        self.counts[at * _WIDTH : at * _WIDTH] = array("f", counts)
+        self.counts[at * _WIDTH : at * _WIDTH] = counts
 
     def remove(self, row: int) -> None:
         at = bisect_left(self.rows, row)
@@ -47,11 +53,9 @@ class Posting:
         del self.weights[at]
         del self.counts[at * _WIDTH : (at + 1) * _WIDTH]
 
-    def find(self, row: int) -> Counts | None:
+    def holds(self, row: int) -> bool:
         at = bisect_left(self.rows, row)
-        if at == len(self.rows) or self.rows[at] != row:
-            return None
-        return tuple(self.counts[at * _WIDTH : (at + 1) * _WIDTH])
+        return at < len(self.rows) and self.rows[at] == row
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,7 @@ class Postings:
         self.terms[term] = posting
         return posting
 
-    def _take_row(self, lengths: Counts) -> int:
+    def _take_row(self, lengths: Lengths) -> int:
         if self._free:
             row = self._free.pop()
             self.lengths[row * _WIDTH : (row + 1) * _WIDTH] = array("d", lengths)
