@@ -26,8 +26,12 @@ _IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic",
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 _VERSION = re.compile(r"gemini-(\d+)(?:\.(\d+))?")
 _SPECIAL = re.compile(r"image|tts|audio|live|embedding|computer-use")
-_UNKNOWN_FIELD = re.compile(r"unknown name|cannot find field|unknown field|unsupported|not supported", re.IGNORECASE)
-_JSON_SCHEMA = re.compile(r"parameters_?json_?schema", re.IGNORECASE)
+# The field itself is not known; what stands in it is another matter.
+_NO_JSON_SCHEMA = re.compile(
+    r"(?:unknown|unsupported|unexpected|unrecognized) (?:name|field|property|parameter)\W*parameters_?json_?schema"
+    r"|parameters_?json_?schema\W*(?:field )?(?:is )?(?:unknown|unsupported|not supported|not recognized)",
+    re.IGNORECASE,
+)
 _THOUGHTS = re.compile(
     r"thinking_?config|include_?thoughts|thinking is not|thinking_?(?:level|budget)|does not support thinking",
     re.IGNORECASE,
@@ -49,7 +53,7 @@ class Manners:
         """What to do differently after this refusal; None when it is about something else or was tried already."""
         if "nesting depth" in refusal.lower() and self.levels is None:
             return Manners(self.form, _LEVELS, self.thoughts)
-        if self.form == "json_schema" and _JSON_SCHEMA.search(refusal) and _UNKNOWN_FIELD.search(refusal):
+        if self.form == "json_schema" and _NO_JSON_SCHEMA.search(refusal):
             return Manners("proto", self.levels, self.thoughts)
         if self.thoughts and _THOUGHTS.search(refusal):
             return Manners(self.form, self.levels, thoughts=False)

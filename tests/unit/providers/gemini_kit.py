@@ -183,13 +183,15 @@ class Remembering:
         self.refused: list[str] = []
         # Takes no signature that it made itself, as after a change of its own keys.
         self.forget = False
+        # The name of a tool whose schema it does not take.
+        self.refuses = ""
         self.client = httpx.AsyncClient(transport=httpx.MockTransport(self.answer))
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         assert request.url.params["alt"] == "sse"
         assert "key" not in request.url.params
         body = json.loads(request.content)
-        if complaint := self._complaint(body["contents"]):
+        if complaint := self._bad_tool(body) or self._complaint(body["contents"]):
             self.refused.append(complaint)
             return error(400, complaint)
         check_gemini(body)
@@ -199,6 +201,13 @@ class Remembering:
         if parts:
             self._said.append(parts)
         return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=sse(*answer))
+
+    def _bad_tool(self, body: dict[str, Any]) -> str:
+        names = [declared["name"] for tool in body.get("tools", ()) for declared in tool["functionDeclarations"]]
+        if self.refuses not in names:
+            return ""
+        place = f"tools[0].function_declarations[{names.index(self.refuses)}].parameters_json_schema"
+        return f"Invalid value at '{place}' (type.googleapis.com/google.protobuf.Value)"
 
     def _complaint(self, contents: list[dict[str, Any]]) -> str:
         own = [content["parts"] for content in contents if content["role"] == "model"]

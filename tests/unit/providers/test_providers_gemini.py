@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from gemini_kit import DUMMY, MODEL, Remembering, call, check_gemini, chunk, error, gemini, stop
-from provider_kit import HELLO, KEY, READ, Server, collect, completed, request, sse, streamed
+from provider_kit import HELLO, KEY, READ, Pieces, Server, collect, completed, request, sse, streamed
 
 from caddie.chat.messages import (
     Completed,
@@ -32,6 +32,7 @@ from caddie.errors import (
     ToolRejected,
 )
 from caddie.providers import build_provider
+from caddie.providers.gemini_body import Manners
 from caddie.settings import Settings
 from caddie.tools.tool import ImageContent, TextContent
 
@@ -422,6 +423,25 @@ async def test_a_bad_tool_is_named_by_its_place() -> None:
     assert caught.value.tool == "T9"
 
 
+async def test_a_bad_tool_is_named_by_the_details_of_an_error_in_an_array() -> None:
+    tools = tuple(ToolDefinition(f"T{i}", "", {}) for i in range(12))
+    violation = {"field": "tools[0].function_declarations[11].parameters", "description": "Invalid schema"}
+    details = [{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [violation]}]
+    told = {"code": 400, "message": "Invalid value", "status": "INVALID_ARGUMENT", "details": details}
+    with pytest.raises(ToolRejected) as caught:
+        await completed(gemini(Server(httpx.Response(400, json=[{"error": told}])).client), asked(tools=tools))
+    assert caught.value.tool == "T11"
+
+
+async def test_a_cancelled_answer_closes_its_connection() -> None:
+    pieces = Pieces([sse(chunk({"text": "a"})), sse(chunk({"text": "b"}))])
+    response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=pieces)
+    events = gemini(Server(response).client).stream(asked())
+    assert await anext(events) == TextDelta("a")
+    await events.aclose()  # type: ignore[attr-defined]
+    assert pieces.closed
+
+
 DEEP = ToolDefinition("Deep", "", {"properties": {"a": {"properties": {"b": {"properties": {"c": {"properties": {
     "d": {"properties": {"e": {"properties": {"f": {"type": "string"}}}}}}}}}}}}})  # fmt: skip
 
@@ -449,6 +469,26 @@ async def test_what_an_address_refuses_is_given_up_once_and_for_good() -> None:
     assert again == plain
     for body in server.bodies:
         check_gemini(body)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "conceded"),
+    [
+        ("Unknown name \"parametersJsonSchema\" at 'tools[0]…': Cannot find field.", Manners("proto")),
+        ('Unknown name "parameters_json_schema": Cannot find field.', Manners("proto")),
+        ("parametersJsonSchema is not supported by this model", Manners("proto")),
+        ("tools[0].function_declarations[3].parameters_json_schema: 'x' is not supported", None),
+        ("Unknown name \"x\" at 'tools[0].function_declarations[3].parametersJsonSchema': Cannot find field.", None),
+        ("exceeds the maximum allowed nesting depth", Manners(levels=5)),
+        ('Unknown name "includeThoughts" at generation_config.thinking_config', Manners(thoughts=False)),
+        ("Thinking is not supported for this model", Manners(thoughts=False)),
+        ("Invalid thought signature.", None),
+        ("Function call is missing a thought_signature in functionCall parts.", None),
+    ],
+)
+def test_each_refusal_gives_up_just_what_it_names(refusal: str, conceded: Manners | None) -> None:
+    assert Manners().concede(refusal) == conceded
+    assert conceded is None or conceded.concede(refusal) is None
 
 
 async def test_a_refusal_that_nothing_mends_is_told_after_one_request() -> None:

@@ -13,7 +13,7 @@ import pytest
 from gemini_kit import DUMMY, Remembering, call, chunk, stop
 
 from caddie.chat.events import Notice, TurnEvent
-from engine_kit import over_http
+from engine_kit import mcp_tool, over_http
 
 MALFORMED = [chunk(finish="MALFORMED_FUNCTION_CALL", finishMessage="Malformed function call: print(default_api.")]
 
@@ -103,3 +103,20 @@ async def test_a_refused_signature_is_taken_out_once_and_the_turn_goes_on(worksp
     assert server.refused == ["Invalid thought signature."]
     [part] = server.bodies[-1]["contents"][1]["parts"]
     assert part["thoughtSignature"] == DUMMY
+
+
+async def test_one_tool_that_is_refused_is_left_out_and_the_turn_goes_on(workspace: Path) -> None:
+    server = Remembering([chunk(read("a", "c2lnMQ==")), stop()], [stop({"text": "Read."})])
+    server.refuses = "mcp__odd__bad"
+    published = {"odd": (mcp_tool("odd", "bad"), mcp_tool("odd", "good"))}
+    events: list[TurnEvent] = []
+    tools = {"enabled": ["mcp__odd__*"]}
+    with listening(server) as url:
+        async with over_http(workspace, "gemini", url, published=published, tools=tools) as engine:
+            _, _, outcome = await engine.turn(None, "read a", lambda _s, _t, event: events.append(event))
+    assert outcome.text == "Read."
+    assert len(server.refused) == 1
+    names = [tool["name"] for tool in server.bodies[-1]["tools"][0]["functionDeclarations"]]
+    assert "mcp__odd__good" in names
+    assert "mcp__odd__bad" not in names
+    assert any("mcp__odd__bad" in event.message for event in events if isinstance(event, Notice))
