@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Protocol
@@ -23,6 +24,7 @@ _ASK_SECONDS = 10.0
 _JSON_BODY_LIMIT = 32_000_000
 # After the terminal event: long enough for a usage chunk or the end of the body, so that the connection is reused.
 _GRACE = 2.0
+_STALE_SECONDS = 5.0
 
 
 class Decoder(Protocol):
@@ -80,19 +82,31 @@ class Endpoint:
         """
         begun = False
         try:
-            async with self._client.stream(
-                "POST",
-                url or self.url,
-                content=encode(body),
-                headers={**self._headers, **(headers or {})},
-                timeout=self._timeout,
-            ) as response:
+            response = await self._send("POST", url or self.url, encode(body), {**self._headers, **(headers or {})})
+            async with aclosing(response):
                 begun = response.is_success
                 if not begun:
                     raise error_of(await _fault(response), self.service, tools)
                 yield response
         except httpx.HTTPError as error:
             raise self._translate(error, begun) from error
+
+    async def _send(
+        self, method: str, url: httpx.URL, content: bytes | None, headers: Mapping[str, str]
+    ) -> httpx.Response:
+        """A kept connection that the server closed meanwhile fails at once; a new one is then tried, once.
+
+        Raises: httpx.HTTPError.
+        """
+        begun: float | None = time.monotonic()
+        while True:
+            request = self._client.build_request(method, url, content=content, headers=headers, timeout=self._timeout)
+            try:
+                return await self._client.send(request, stream=True)
+            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+                if begun is None or time.monotonic() - begun > _STALE_SECONDS:
+                    raise
+                begun = None
 
     async def ask(
         self,
@@ -103,16 +117,11 @@ class Endpoint:
         seconds: float = _ASK_SECONDS,
     ) -> dict[str, Any]:
         """A small JSON object, such as a model list or a count: by GET, or by POST of `body`. Raises: ProviderError."""
-        request = self._client.build_request(
-            "GET" if body is None else "POST",
-            url,
-            content=None if body is None else encode(body),
-            headers={**self._headers, "accept": "application/json", **(headers or {})},
-            timeout=self._timeout,
-        )
+        method, content = ("GET", None) if body is None else ("POST", encode(body))
+        heads = {**self._headers, "accept": "application/json", **(headers or {})}
         try:
             async with asyncio.timeout(seconds):
-                response = await self._client.send(request, stream=True)
+                response = await self._send(method, url, content, heads)
                 async with aclosing(response):
                     if not response.is_success:
                         raise error_of(await _fault(response), self.service)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -204,3 +205,43 @@ async def test_nobody_there_is_unreachable_and_says_what_to_check() -> None:
 async def test_a_connection_that_breaks_inside_the_answer_is_a_truncated_stream() -> None:
     async with listening(half_an_answer) as address:
         assert type(await asked_at(address)) is StreamTruncated
+
+
+async def test_a_kept_connection_that_the_server_closed_is_no_error() -> None:
+    """It answers the first request of a connection and closes at the second, as llama.cpp does now and then."""
+    seen: list[int] = []
+
+    async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        body = b'{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}'
+        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+        await _whole_request(reader)
+        seen.append(1)
+        writer.write(head + body)
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            seen.append(2)
+
+    async with listening(once) as address, httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(20):
+        provider = openai_chat(client, base_url=address)
+        for _ in range(3):
+            assert await collect(provider)
+        await client.aclose()
+    assert seen.count(1) == 3
+    assert 2 in seen
+
+
+async def test_a_server_that_always_hangs_up_is_tried_once_more_and_no_further() -> None:
+    visits: list[int] = []
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        visits.append(1)
+        await _whole_request(reader)
+
+    async with listening(hang_up) as address:
+        assert type(await asked_at(address)) is ProviderUnreachable
+    assert len(visits) == 2
+
+
+async def _whole_request(reader: asyncio.StreamReader) -> None:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    await reader.readexactly(int(head.partition(b"content-length:")[2].split(b"\r\n")[0]))
