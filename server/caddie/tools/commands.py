@@ -53,14 +53,12 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class SimpleCommand:
-    """`text` as written. `words` are those known before it runs, `is_known` says that these are all; `arguments` are
-    all its words, as far as they are known. `launches` are the commands that it starts itself, the first word of
-    which is at `launched_at`."""
+    """`text` as written. `words` are those known before it runs, `is_known` says that these are all. `launches` are
+    the commands that it starts itself, the first word of which is at `launched_at`."""
 
     text: str
     words: tuple[str, ...]
     is_known: bool
-    arguments: tuple[Word, ...] = ()
     launches: tuple[SimpleCommand, ...] = ()
     launched_at: int | None = None
 
@@ -72,14 +70,17 @@ class SimpleCommand:
 @dataclass(frozen=True, slots=True)
 class CommandLine:
     """`commands` in order. `is_plain`: nothing but these commands with their words. `unknown` says why not all that
-    would run can be told, or is empty. `writes` are the files of redirections, None where not known; `folders` those
-    that it changes into."""
+    would run can be told, or is empty. `is_read`: the grammar understands it. `writes` are the files of redirections,
+    None where not known; `folders` those that it changes into; `spoken` is the text without comments and documents.
+    """
 
     commands: tuple[SimpleCommand, ...] = ()
     is_plain: bool = False
     unknown: str = ""
+    is_read: bool = False
     writes: tuple[str | None, ...] = ()
     folders: tuple[str | None, ...] = ()
+    spoken: str = ""
 
     @property
     def all_commands(self) -> Iterator[SimpleCommand]:
@@ -114,6 +115,8 @@ class _Reader:
         self._writes: list[str | None] = []
         self._folders: list[str | None] = []
         self._unknown = ""
+        self._silent: list[tuple[int, int]] = []
+        self._is_read = True
         self._is_plain = True
         self._has_code = False
         self._evaluates = False
@@ -121,7 +124,7 @@ class _Reader:
     def read(self) -> CommandLine:
         root = _parser().parse(self._source).root_node
         if root.has_error:
-            self._doubt("it is not understood as shell language")
+            self._give_up("it is not understood as shell language")
         pending = [root]
         while pending:
             node = pending.pop()
@@ -130,11 +133,26 @@ class _Reader:
         if self._has_code and self._evaluates:
             self._doubt("it may evaluate text as code")
         is_plain = self._is_plain and not self._unknown and bool(self._commands)
-        return CommandLine(tuple(self._commands), is_plain, self._unknown, tuple(self._writes), tuple(self._folders))
+        return CommandLine(
+            tuple(self._commands), is_plain, self._unknown, self._is_read, tuple(self._writes), tuple(self._folders),
+            self._spoken(),
+        )  # fmt: skip
 
     def _doubt(self, why: str) -> None:
         self._is_plain = False
         self._unknown = self._unknown or why
+
+    def _give_up(self, why: str) -> None:
+        self._is_read = False
+        self._doubt(why)
+
+    def _spoken(self) -> str:
+        """Documents that are handed to another command count as spoken when it takes its words from them."""
+        takes_words = any(command.name == "xargs" for command in self._commands)
+        at, kept = 0, b""
+        for start, end in () if takes_words else sorted(self._silent):
+            kept, at = kept + self._source[at:start], max(at, end)
+        return (kept + self._source[at:]).decode()
 
     def _visit(self, node: Any) -> None:
         if node.type in _CALLS:
@@ -148,13 +166,17 @@ class _Reader:
         elif node.type in ("arithmetic_expansion", "test_command", "compound_statement", "subscript", "c_style_for"):
             self._evaluates = True
         elif node.type == "heredoc_body" and b"`" in node.text and not _is_quoted(node):
-            self._doubt("it holds a command that cannot be read")
+            self._give_up("it holds a command that cannot be read")
+        elif node.type == "ansi_c_string" and re.search(rb"\\[0-7xuUc]", node.text):
+            self._give_up("it holds text that is hidden by escapes")
         elif node.type == "expansion" and re.search(rb"^\$\{!|@\w\}$", node.text):
             self._doubt("it evaluates the text of a variable")
+        if node.type in ("comment", "heredoc_body"):
+            self._silent.append((node.start_byte, node.end_byte))
         if node.type not in _PLAIN and not (node.type in ("expansion", "${") and _is_bare(node)):
             self._is_plain = False
         if node.type not in _ATOMS and node.children and not self._is_covered(node):
-            self._doubt("it is not fully understood")
+            self._give_up("it is not fully understood")
 
     def _is_covered(self, node: Any) -> bool:
         """Between the parts that the grammar names there is nothing but blanks."""
@@ -177,7 +199,7 @@ class _Reader:
         if any(_STEERING.match(word) for word in known[1:]):
             self._doubt("it changes how the shell works")
         text = self._source[node.start_byte : node.end_byte].decode()
-        self._commands.append(self._with_launched(SimpleCommand(text, known, is_known, tuple(words))))
+        self._commands.append(self._with_launched(SimpleCommand(text, known, is_known)))
         if name in ("cd", "pushd"):
             target = next((word for word in known[1:] if not word.startswith("-")), "~" if is_known else None)
             self._folders.append(target if is_known else None)
@@ -198,6 +220,7 @@ class _Reader:
             self._folders += line.folders
             if line.unknown:
                 self._doubt(line.unknown)
+            self._is_read = self._is_read and line.is_read
             self._is_plain = self._is_plain and line.is_plain
         if not inner:
             return command

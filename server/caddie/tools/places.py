@@ -11,11 +11,13 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from caddie.tools.commands import CommandLine, SimpleCommand, Word, read_command_line
+from caddie.tools.commands import CommandLine, SimpleCommand, read_command_line
 from caddie.tools.tool import Tool
 
 _GIT = "belongs to git, which can run commands from it"
@@ -48,13 +50,19 @@ _CONFIG = {
 _READERS = frozenset({
     "cat", "head", "tail", "less", "more", "ls", "stat", "file", "wc", "grep", "egrep", "fgrep", "rg", "diff", "cmp",
     "test", "[", "[[", "echo", "printf", "pwd", "cd", "pushd", "popd", "true", "false", "readlink", "realpath",
-    "basename", "dirname", "md5sum", "sha1sum", "sha256sum", "du", "tree", "sleep", "date", "whoami", "uname",
-    "which",
+    "basename", "dirname", "md5sum", "sha1sum", "sha256sum", "du", "sleep", "date", "whoami", "uname",
+    "which", "jq", "cut",
+    "tr", "nl",
 })  # fmt: skip
 _GIT_READERS = frozenset(["diff", "log", "show", "status", "blame", "grep", "ls-files", "rev-parse", "branch"])
-_PIECE = re.compile(r"[^\s'\"=:,;()<>|&]+")
-_MAX_PIECES = 400
+_PIECE = re.compile(r"[^\s'\"=:,;()<>|&{}`$]+")
+_UNSPOKEN = re.compile(r"['\"\\]|(\$\w+)")
+_GLOB = re.compile(r"[*?\[]")
+_MAX_PIECES = 2_000
+_MAX_FOLDERS = 16
 _MAX_PATH = 4_096
+_TOO_MANY = "It has too many words to look at each for files that run by themselves."
+_COMMAND_KEYS = frozenset({"command", "cmd", "commands", "script", "code", "args", "arguments"})
 _PATH_KEYS = ("path", "file_path", "notebook_path")
 
 
@@ -67,15 +75,21 @@ class Surroundings:
 
     def spellings(self, path: str, folder: str | None = None) -> tuple[str, str]:
         """As written, made absolute and without `..`; and the real one, links followed."""
-        written = os.path.join(folder or self.workspace, os.path.expanduser(path))
+        written = os.path.join(folder or self.workspace, os.path.expanduser(path.replace("\0", "")))
         return os.path.normpath(written), os.path.realpath(written)
 
     def relative(self, absolute: str) -> str | None:
         """Seen from the workspace, or None when it is outside."""
-        root = os.path.realpath(self.workspace)
+        root = _real(str(self.workspace))
         if absolute == root or absolute.startswith(root.rstrip(os.sep) + os.sep):
             return os.path.relpath(absolute, root)
         return None
+
+
+@lru_cache(64)
+def _real(folder: str) -> str:
+    """The workspace and our own folders stay where they are while Caddie runs."""
+    return os.path.realpath(folder)
 
 
 def must_ask(tool: Tool, params: Mapping[str, Any], around: Surroundings) -> str:
@@ -83,7 +97,10 @@ def must_ask(tool: Tool, params: Mapping[str, Any], around: Surroundings) -> str
     if tool.spec.name == "Bash":
         return _of_command(read_command_line(str(params.get("command", ""))), around)
     if tool.spec.server:
-        return next((why for path in _paths_in(params) if (why := _why(path, around))), "")
+        paths = list(_texts_in(params))
+        if len(paths) > _MAX_PIECES:
+            return _TOO_MANY
+        return next((why for path in paths if (why := _why(path, around))), "")
     if tool.spec.read_only or tool.session_only:
         return ""
     paths = [value for key in _PATH_KEYS if isinstance(value := params.get(key), str)]
@@ -91,6 +108,8 @@ def must_ask(tool: Tool, params: Mapping[str, Any], around: Surroundings) -> str
 
 
 def _of_command(line: CommandLine, around: Surroundings) -> str:
+    if not line.is_read:
+        return f"What it would change cannot be told: {line.unknown}."
     folders = _folders(line, around)
     for target in line.writes:
         if target is None or (folders is None and not target.startswith(("/", "~"))):
@@ -98,17 +117,13 @@ def _of_command(line: CommandLine, around: Surroundings) -> str:
         for folder in folders or [None]:
             if why := _why(target, around, folder) or _outside(target, around, folder):
                 return why
-    pieces = 0
-    for command in line.all_commands:
-        for word in () if _only_reads(command) else command.arguments:
-            for piece in _PIECE.findall(word.text):
-                pieces += 1
-                if pieces > _MAX_PIECES:
-                    return ""
-                for folder in folders or [None]:
-                    if why := _why(piece, around, folder) or _perhaps(piece, word):
-                        return why
-    return ""
+    if all(_only_reads(command) for command in line.all_commands):
+        return ""
+    pieces = _PIECE.findall(_UNSPOKEN.sub(lambda found: " " if found[1] else "", line.spoken))
+    if len(pieces) > _MAX_PIECES:
+        return _TOO_MANY
+    places = [(piece, folder) for piece in pieces for folder in folders or [None]]
+    return next((why for piece, folder in places if (why := _why(piece, around, folder))), "")
 
 
 def _folders(line: CommandLine, around: Surroundings) -> list[str | None] | None:
@@ -117,26 +132,22 @@ def _folders(line: CommandLine, around: Surroundings) -> list[str | None] | None
     for folder in line.folders:
         if folder is None or folder == "-":
             return None
-        found += [around.spellings(folder, base)[0] for base in list(found)][:8]
+        found += [around.spellings(folder, base)[0] for base in list(found)]
+        if len(found) > _MAX_FOLDERS:
+            return None
     return found
 
 
 def _only_reads(command: SimpleCommand) -> bool:
     if command.name == "git":
-        return len(command.words) > 1 and command.words[1] in _GIT_READERS
+        is_reader = len(command.words) > 1 and command.words[1] in _GIT_READERS
+        return is_reader and command.is_known and not any(word.startswith(("--out", "-o")) for word in command.words)
     return command.name in _READERS
-
-
-def _perhaps(piece: str, word: Word) -> str:
-    """A word such as `.g*` that may come to mean a guarded name."""
-    last = piece.rpartition("/")[2]
-    is_end = not word.is_known and word.text.endswith(piece) and last.startswith(".")
-    return "It may mean a file that runs by itself." if is_end and any(n.startswith(last) for n in _NAMES) else ""
 
 
 def _why(path: str, around: Surroundings, folder: str | None = None) -> str:
     """Why a file is guarded."""
-    for absolute in dict.fromkeys(around.spellings(path[:_MAX_PATH].replace("\0", ""), folder)):
+    for absolute in dict.fromkeys(around.spellings(path[:_MAX_PATH], folder)):
         inside = around.relative(absolute)
         name = inside if inside is not None else absolute
         if any(_is_in(absolute, own) for own in around.own):
@@ -148,18 +159,20 @@ def _why(path: str, around: Surroundings, folder: str | None = None) -> str:
 
 def _guarded(parts: Sequence[str]) -> str:
     for part, after in zip(parts, (*parts[1:], ""), strict=False):
+        if part.startswith(".") and _GLOB.search(part) and any(fnmatchcase(name, part) for name in _NAMES):
+            return "may mean a file that runs by itself"
         if what := _FOLDERS.get(part) or _FILES.get(part) or (_CONFIG.get(after) if part == ".config" else None):
             return what
     return _EDITOR if parts and parts[-1].endswith(".code-workspace") else ""
 
 
 def _outside(path: str, around: Surroundings, folder: str | None = None) -> str:
-    _, real = around.spellings(path.replace("\0", ""), folder)
+    _, real = around.spellings(path, folder)
     return f"{real} is outside the workspace." if around.relative(real) is None else ""
 
 
 def _is_in(absolute: str, folder: Path) -> bool:
-    root = os.path.realpath(folder)
+    root = _real(str(folder))
     return absolute == root or absolute.startswith(root.rstrip(os.sep) + os.sep)
 
 
@@ -172,16 +185,20 @@ def _plain(part: str) -> str:
 _NAMES = frozenset((*_FOLDERS, *_FILES))
 
 
-def _paths_in(params: Any) -> Iterator[str]:
+def _texts_in(params: Any) -> Iterator[str]:
     """Every text of an MCP tool's arguments that may be a path: which of them it writes to, nobody knows."""
-    pending: list[Any] = [params]
-    count = 0
-    while pending and count < _MAX_PIECES:
-        node = pending.pop()
-        count += 1
+    pending: list[tuple[str, Any]] = [("", params)]
+    while pending:
+        key, node = pending.pop()
         if isinstance(node, Mapping):
-            pending.extend(node.values())
+            pending.extend((str(name), value) for name, value in node.items())
         elif isinstance(node, list | tuple):
-            pending.extend(node)
-        elif isinstance(node, str) and node and len(node) <= _MAX_PATH and "\n" not in node:
+            pending.extend((key, value) for value in node)
+        elif isinstance(node, str) and key.casefold() in _COMMAND_KEYS:
+            yield from _PIECE.findall(node[: _MAX_PATH * 4])
+        elif isinstance(node, str) and _may_be_path(node):
             yield unquote(urlsplit(node).path) if node.startswith("file:") else node
+
+
+def _may_be_path(text: str) -> bool:
+    return 0 < len(text) <= _MAX_PATH and "\n" not in text and ("/" in text or "." in text or " " not in text)

@@ -79,9 +79,6 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose `bin` has nothing but harmless programs, and `bad`, which leaves a mark."""
     folder = tmp_path_factory.mktemp("shell")
     (folder / "bin").mkdir()
-    for name, body in (("ok", "exit 0"), ("bad", f"echo x >> {folder}/mark")):
-        (folder / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
-        (folder / "bin" / name).chmod(0o755)
     for name in ("env", "xargs", "nice", "timeout", "cat", "sh", "bash", "find"):
         (folder / "bin" / name).symlink_to(str(shutil.which(name)))
     return folder
@@ -90,6 +87,11 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran_bad(line: str, folder: Path) -> bool:
     mark = folder / "mark"
     mark.unlink(missing_ok=True)
+    for name, body in (("ok", "exit 0"), ("bad", f"echo x >> {mark}")):  # anew, for a line may write over them
+        program = folder / "bin" / name
+        program.unlink(missing_ok=True)
+        program.write_text(f"#!/bin/sh\n{body}\n")
+        program.chmod(0o755)
     with contextlib.suppress(subprocess.TimeoutExpired):
         subprocess.run(
             [str(shutil.which("bash")), "-c", line],
