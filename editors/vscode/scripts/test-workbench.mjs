@@ -32,4 +32,6 @@ const run = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--te
   cwd: here,
   env: { ...process.env, CADDIE_VSIX: vsix },
 });
-process.exitCode = run.status ?? 1;
+// The chat's page alone, in the same browser: hostile words, long conversations, every key.
+const page = wanted.length === 0 ? spawnSync(process.execPath, ['scripts/unit.mjs', 'page'], { stdio: 'inherit', cwd: here }) : run;
+process.exitCode = (run.status ?? 1) || (page.status ?? 1);

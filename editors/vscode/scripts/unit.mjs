@@ -30,7 +30,7 @@ try {
     logLevel: 'warning',
   });
   const files = globSync(out, '.cjs');
-  const run = spawnSync(process.execPath, ['--enable-source-maps', '--test', ...files], { stdio: 'inherit', cwd: here });
+  const run = spawnSync(process.execPath, ['--enable-source-maps', '--test', '--test-concurrency=1', ...files], { stdio: 'inherit', cwd: here });
   process.exitCode = run.status ?? 1;
 } finally {
   rmSync(out, { recursive: true, force: true });

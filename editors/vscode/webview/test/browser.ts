@@ -1,5 +1,6 @@
 // The page in a real browser, with an extension that only plays back and writes down.
 
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import esbuild from 'esbuild';
 import { chromium, type Browser, type Page as Tab } from 'playwright-core';
@@ -24,7 +25,12 @@ async function build(): Promise<Map<string, Uint8Array>> {
 export async function launch(): Promise<Browser> {
   built ??= build();
   await built;
-  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+  const known = [
+    process.env['CADDIE_CHROMIUM'] ?? '',
+    ...['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`),
+  ];
+  const executablePath = known.find((path) => existsSync(path));
+  if (!executablePath) throw new Error('no Chromium found; install it or set CADDIE_CHROMIUM');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'] });
 }
 

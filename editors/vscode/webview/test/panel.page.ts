@@ -339,6 +339,21 @@ check('a slash completes to a command, a hash to a file', async (panel) => {
   });
 });
 
+check('the prompts of MCP servers are commands, found by any part of their name', async (panel) => {
+  await panel.start(undefined, { prompts: [{ name: 'acme:Yearly_report', does: 'A report\u202e of\nthe year' }] });
+  await input(panel).click();
+  await panel.tab.keyboard.type('/report');
+  assert.match(await panel.tab.locator('.completion').innerText(), /\/acme:Yearly_report\s+A report of the year/);
+  await panel.tab.keyboard.press('Enter');
+  await panel.tab.keyboard.type('/acme:yearly_report 2026');
+  await panel.tab.keyboard.press('Escape');
+  await panel.tab.keyboard.press('Enter');
+  assert.deepEqual(await panel.sent('command'), [
+    { type: 'command', name: 'acme:Yearly_report', argument: '' },
+    { type: 'command', name: 'acme:Yearly_report', argument: '2026' },
+  ]);
+});
+
 check('a pasted picture and dropped files go with the message', async (panel) => {
   await panel.start();
   await input(panel).click();
