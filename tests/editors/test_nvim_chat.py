@@ -283,6 +283,21 @@ def test_a_stored_conversation_is_chosen_and_gone_on_with(terminal: Start) -> No
     assert screen.until(lambda: screen.sent("caddie/chat/turn"))[0]["sessionId"] == "s7"
 
 
+def test_a_model_is_chosen_from_those_that_the_provider_has(terminal: Start) -> None:
+    models = [{"id": "small", "label": "", "context": 8192}, {"id": "large", "label": ""}]
+    listed = {"provider": "openai-chat", "model": "large", "why": "Ollama answers here.", "models": models}
+    screen = terminal({"answers": {"caddie/models/list": listed}}, chat=False)
+    screen.command("Caddie model")
+    screen.wait("Ollama answers here.")
+    screen.wait("1: small · reads 8.2k tokens")
+    screen.wait("2: large · in use")
+    screen.type("2\r")
+    screen.wait("From the next message on: openai-chat, large.")
+    assert screen.sent("workspace/didChangeConfiguration")[-1]["settings"]["caddie"]["model"] == "large"
+    screen.command("Caddie model small")
+    screen.wait("It stays large: a nearer setting says so")
+
+
 def test_a_chat_whose_buffer_was_deleted_or_reloaded_is_there_again(terminal: Start) -> None:
     screen = terminal({"turns": [[wire.text("Lasting words."), wire.done()]]})
     screen.type("go" + SEND)

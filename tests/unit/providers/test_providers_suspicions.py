@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from provider_kit import HELLO, READ, Server, chunk, completed, openai_chat, request, sse, streamed
 
 from caddie.chat.messages import Message, Text
+from engine_kit import desk
 
 
 def answering(text: str, prompt_tokens: int = 0) -> Server:
@@ -72,3 +75,12 @@ async def test_without_tools_nothing_is_suspected() -> None:
 
 async def test_a_vendor_is_not_suspected() -> None:
     assert (await completed(openai_chat(answering("ok", 4096).client), LONG)).note == ""
+
+
+async def test_the_person_reads_it_as_a_notice_of_the_turn(workspace: Path) -> None:
+    provider = openai_chat(answering(WRITTEN[0]).client, default_model="")
+    async with desk(workspace, provider=provider, settings={"model": "m"}) as one:
+        await one.turn("read a")
+        await one.turn("read a again")
+    [notice] = [notice for notice in one.notices if notice.code == "provider_note"]
+    assert (notice.level, "tool call as plain text" in notice.message) == ("warning", True)

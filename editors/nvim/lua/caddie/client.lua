@@ -52,6 +52,19 @@ function M.get()
   end
 end
 
+--- Change a setting for as long as the server runs.
+---@param key string
+---@param value any
+function M.set(key, value)
+  M.ensure(function(client, problem)
+    if not client then
+      return M.say(problem, 'ERROR')
+    end
+    client.settings = vim.tbl_deep_extend('force', client.settings or {}, { caddie = { [key] = value } })
+    client:notify('workspace/didChangeConfiguration', { settings = client.settings })
+  end)
+end
+
 -- Lua's empty table would be sent as a list.
 local function object(value)
   return vim.tbl_isempty(value) and vim.empty_dict() or value

@@ -84,6 +84,37 @@ local function mode(word)
   client.say('The next message is sent in mode ' .. word .. '.')
 end
 
+local function use_model(id)
+  client.set('model', id)
+  ask('caddie/models/list', nil, function(result)
+    if result.model == id then
+      return client.say(('From the next message on: %s, %s.'):format(result.provider, text.one_line(id)))
+    end
+    client.say(
+      ('It stays %s: a nearer setting says so (CADDIE_MODEL in the environment?).'):format(text.one_line(result.model)),
+      'WARN'
+    )
+  end)
+end
+
+local function model(id)
+  if id then
+    return use_model(id)
+  end
+  ask('caddie/models/list', nil, function(result)
+    if result.problem then
+      client.say(text.one_line(result.problem), 'WARN')
+    end
+    local function line(item)
+      local room = item.context and (' · reads %s tokens'):format(text.tokens(item.context)) or ''
+      return text.one_line(item.id) .. room .. (item.id == result.model and ' · in use' or '')
+    end
+    choose(result.models, text.one_line(result.why), line, function(item)
+      use_model(item.id)
+    end)
+  end)
+end
+
 local function compact()
   local session = chat().conversation().session_id
   if not session then
@@ -173,6 +204,11 @@ local COMMANDS = {
       mode(word)
     end,
     words = { 'agent', 'plan' },
+  },
+  model = {
+    run = function(_, word)
+      model(word)
+    end,
   },
   restart = {
     run = function()
