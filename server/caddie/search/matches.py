@@ -64,7 +64,9 @@ class Matches:
     def _places(self, rows: Sequence[int]) -> list[tuple[int, QueryTerm]]:
         import numpy as np
 
-        places = np.flatnonzero(np.isin(self.rows, np.array(rows, np.int32)))
+        wanted = np.zeros(self.height, bool)
+        wanted[list(rows)] = True
+        places = np.flatnonzero(wanted[self.rows])
         terms = np.searchsorted(np.cumsum(self.sizes), places, side="right")
         return [(place, self.terms[term]) for place, term in zip(places.tolist(), terms.tolist(), strict=True)]
 

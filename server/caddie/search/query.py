@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 
 from caddie.search.analysis import Term, fold, han_runs, is_han, stem, terms
@@ -105,10 +106,7 @@ class Trigrams:
         if not _can_be_misspelt(word) or not self._words:
             return []
         grams = _grams(word)
-        shared: defaultdict[str, int] = defaultdict(int)
-        for gram in grams:
-            for candidate in self._words.get(gram, ()):
-                shared[candidate] += 1
+        shared = Counter(chain.from_iterable(self._words.get(gram, ()) for gram in grams))
         least = MIN_TYPO_SIMILARITY * len(grams) / 2
         first = _sound(word)[:1]
         likely = (c for c, n in shared.items() if n >= least and _sound(c)[:1] == first)
