@@ -79,7 +79,7 @@ def declare(definitions: Iterable[ToolDefinition], manners: Manners) -> Declared
 
 
 def _declaration(tool: ToolDefinition, cleaned: WireSchema, manners: Manners) -> Json:
-    declaration = {"name": tool.name, "description": f"{tool.description}\n{cleaned.note}".strip()}
+    declaration = {"name": tool.name, "description": f"{tool.description}\n{cleaned.note}".strip() or tool.name}
     schema = cleaned.schema
     if not schema.get("properties") and schema.get("additionalProperties") in (None, False):
         return declaration  # An object without properties is refused; without a schema there are no parameters.
