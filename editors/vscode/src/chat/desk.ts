@@ -36,6 +36,8 @@ export interface Rim {
   now(): number;
   later(act: () => void, ms: number): void;
   neverHinted(): readonly string[];
+  /** The folder that is open, if one is. */
+  root(): string;
 }
 
 type Outgoing = Queued & Load;
@@ -89,7 +91,7 @@ export class ChatDesk {
   start(): ToPage {
     this.flush();
     const { conversation, desk } = this;
-    return { type: 'start', conversation, desk, draft: this.beside.draft, now: this.rim.now() };
+    return { type: 'start', conversation, desk, draft: this.beside.draft, root: this.rim.root(), now: this.rim.now() };
   }
 
   act(action: Action): void {

@@ -56,6 +56,7 @@ class Chat implements ChatPanel {
       now: () => Date.now(),
       later: (act, ms) => void setTimeout(act, ms),
       neverHinted: () => neverHinted(context),
+      root: () => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '',
     });
     this.pages = new Pages(context.extensionUri, {
       onMessage: (message, reply) => this.guarded(() => this.hear(message, reply)),
@@ -75,6 +76,7 @@ class Chat implements ChatPanel {
       client.onDidChangeState(() => this.onServer()),
       ...this.commands(),
     );
+    this.desk.model = vscode.workspace.getConfiguration('caddie').get('model', '');
     this.onServer();
   }
 

@@ -63,7 +63,8 @@ export class Pages implements vscode.WebviewViewProvider, vscode.WebviewPanelSer
 
   private adopt(panel: vscode.WebviewPanel): void {
     this.tab = panel;
-    panel.iconPath = vscode.Uri.joinPath(this.root, 'media', 'caddie.svg');
+    const icon = (name: string) => vscode.Uri.joinPath(this.root, 'media', `caddie-${name}.svg`);
+    panel.iconPath = { light: icon('light'), dark: icon('dark') };
     const gone = this.fill(panel.webview);
     panel.onDidChangeViewState(() => this.listener.onVisibility());
     panel.onDidDispose(() => {

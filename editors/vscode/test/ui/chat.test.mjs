@@ -36,9 +36,11 @@ check('a deferred tool is hinted, picked, found, permitted and run, by its real 
     callTool('ExecuteTool', { tool_name: 'mcp__acme__send_reminder', params: { invoice: 'INV-1042', message: 'Please pay.' } }),
     say('The reminder for **INV-1042** is on its way.\n\n```python\nprint("paid")\n```'),
   );
+  await page.locator('.statusbar-item[aria-label*="office-model"]').waitFor(WAIT);
   await until('a hint is there', async () => {
-    await chat.type(' send a payment reminder for an invoice');
-    return chat.frame.locator('.hint').first().waitFor({ timeout: 3000 }).then(() => true, () => false);
+    await chat.input.fill('');
+    await chat.type('Send a payment reminder for an invoice');
+    return chat.frame.locator('.hint').first().waitFor({ timeout: 5000 }).then(() => true, () => false);
   }, 60_000);
   assert.match(await chat.frame.locator('.hint').first().innerText(), /send_reminder[\s\S]*acme/);
   await bench.shot('hints');
@@ -154,7 +156,7 @@ check('conversations are listed, renamed and gone on with; a reload keeps conver
   await page.waitForTimeout(500);
   await page.reload();
   await page.locator('.monaco-workbench').waitFor(WAIT);
-  await chat.input.waitFor(WAIT);
+  await chat.open();
   await chat.says('Seen.');
   assert.equal(await chat.input.inputValue(), 'half a thought');
   await bench.shot('reloaded');
@@ -171,5 +173,7 @@ check('the same conversation is in an editor tab', async () => {
   await bench.command('Caddie: Open Chat in Editor');
   const tab = page.locator('.tab').filter({ hasText: 'Caddie' });
   await tab.first().waitFor(WAIT);
+  await chat.hide();
+  await chat.says('is on its way');
   await bench.shot('tab');
 });

@@ -60,6 +60,7 @@ function office(never: string[] = []) {
     now: () => 1000,
     later: (act) => void later.push(act),
     neverHinted: () => never,
+    root: () => '/x',
   });
   desk.serverIs({ state: 'ready' });
   const settle = async () => {

@@ -9,7 +9,7 @@ import { PageContext } from './context';
 import { DiffView } from './diff';
 import { Icon } from './icon';
 import { QuestionCard } from './question';
-import { oneLine, reveal } from './text';
+import { oneLine, reveal, shortPath } from './text';
 import { later, t } from './words';
 
 export function Asks({ asks }: { asks: Ask[] }) {
@@ -153,7 +153,7 @@ function Preview({ ask, name }: { ask: PermissionAsk; name: string }): Component
       return (
         <div class="ask-diff">
           <div class="ask-path">
-            <span class="path">{reveal(preview.path)}</span>
+            <span class="path">{reveal(shortPath(preview.path, page.root))}</span>
             <button
               type="button"
               class="link"

@@ -84,7 +84,7 @@ export interface FileMatch {
 }
 
 export type ToPage =
-  | { type: 'start'; conversation: Conversation; desk: Desk; draft: string; now: number }
+  | { type: 'start'; conversation: Conversation; desk: Desk; draft: string; root: string; now: number }
   | { type: 'actions'; actions: Action[] }
   | { type: 'desk'; desk: Desk }
   /** The answer to `files`. */

@@ -45,7 +45,7 @@ export function CallCard({ item }: { item: CallItem }) {
         <Icon name={icon} spin={runs} class="call-mark" />
         <span class="hidden">{t(state)}: </span>
         <span class="row-name">{nameOf(item)}</span>
-        <span class="row-detail">{detailOf(item)}</span>
+        <span class="row-detail">{detailOf(item, page.root)}</span>
         {!isQuiet && <span class="call-state">{t(state)}</span>}
         <span class="call-time">{time}</span>
         <Icon name={open ? 'chevron-down' : 'chevron-right'} class="row-chevron" />
@@ -61,9 +61,9 @@ function nameOf({ call }: CallItem): string {
   return isOpen(call) ? t('Looking for tools') : t('Looked for tools');
 }
 
-function detailOf({ call }: CallItem): string {
+function detailOf({ call }: CallItem, root: string): string {
   if (call.tool === 'ToolSearch') return cap(oneLine(String(call.params['query'] ?? '')), 120);
-  return [oneLine(call.server ?? ''), summary(call.params)].filter(Boolean).join(' · ');
+  return [oneLine(call.server ?? ''), summary(call.params, root)].filter(Boolean).join(' · ');
 }
 
 /** The newest output while it runs, the reason when it did not work. */

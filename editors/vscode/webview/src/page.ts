@@ -30,6 +30,8 @@ export class Page {
   skew = 0;
   /** Unfolded items. */
   readonly open: Set<number>;
+  /** The folder that is open. */
+  root = '';
   said = '';
   composer: Composer | undefined;
   scroll: Saved['scroll'];
@@ -78,6 +80,7 @@ export class Page {
         this.skew = message.now - Date.now();
         this.conversation = message.conversation;
         this.desk = message.desk;
+        this.root = message.root;
         if (!this.started) this.draft ||= message.draft;
         this.started = true;
         break;
