@@ -44,6 +44,8 @@ _THINKING = re.compile(
 _TOOL_AT = re.compile(r"function_?declarations\[(\d+)\]|\btools(?:\.|\[)(\d+)", re.IGNORECASE)
 _TOOL_NAMED = re.compile(r"\b(?:function|tool) ['\"`]([A-Za-z0-9_.:-]{1,128})['\"`]", re.IGNORECASE)
 _KEY_SHAPE = re.compile(r"\b(?:sk-|xai-|gsk_|AIza)[A-Za-z0-9_*.\-]{6,}")
+# Local servers are given words such as `none` or `x` for a key; cutting those out would garble every message.
+_SHORTEST_KEY = 8
 _BUSY = frozenset({408, 409, 429})
 _NEVER_MENDS = frozenset({501, 505})
 _STATUS_OF_TYPE = {
@@ -73,7 +75,7 @@ class Service:
     key_name: str = ""
 
     def redact(self, text: str) -> str:
-        if self.key:
+        if len(self.key) >= _SHORTEST_KEY:
             text = text.replace(self.key, "[key]")
         return _KEY_SHAPE.sub("[key]", text)
 

@@ -21,7 +21,7 @@ from caddie.settings import Settings
 from editor_client import editor
 
 PROVIDERS = ["anthropic", "openai", "openai-chat", "gemini", "xai"]
-ODD_KEYS = ["plainword123", "a/b+c==", "0123456789abcdef" * 4, KEY, "AIzaSyA-odd_key.with.dots"]
+ODD_KEYS = ["plainword123", "a/b+c/d+e==", "0123456789abcdef" * 4, KEY, "AIzaSyA-odd_key.with.dots"]
 
 
 def refusals(key: str) -> Iterator[httpx.Response]:
@@ -50,6 +50,16 @@ async def test_whatever_a_server_repeats_no_error_holds_the_key(provider: str, k
         shown = f"{told.value!r} {told.value} {told.value.data} {told.value.message}"
         assert key not in shown, response
         assert response.status_code != 401 or "MY_VARIABLE" in told.value.message
+
+
+@pytest.mark.parametrize("word", ["x", "none", "ollama"])
+async def test_a_word_that_stands_for_a_key_does_not_garble_the_message(word: str) -> None:
+    told = "none of the x models of ollama fits"
+    client = httpx.AsyncClient(
+        transport=httpx.MockTransport(lambda _: httpx.Response(400, json={"error": {"message": told}}))
+    )
+    with pytest.raises(ProviderError, match=told):
+        await collect(openai_chat(client, api_key=word))
 
 
 @pytest.mark.parametrize("pasted", ["sk-ant-api03-abcdefgh", "AIzaSyAbcdefghijklmnop", "my key", "a-b", "x=y"])
