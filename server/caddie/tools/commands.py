@@ -34,6 +34,8 @@ _ATOMS = frozenset({
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _BLANKS = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _UNREADABLE = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]|(?<![\s\\])\\\n")
+_BEFORE_COMMENT = (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")")
+_OLD_FORM = re.compile(rb"(?<!\\)`")
 _CODE = re.compile(r"\$\(|`|\$\{")
 # These evaluate the text of a variable or subscript, in which a command may hide.
 _EVALUATING = frozenset({
@@ -167,10 +169,18 @@ class _Reader:
             self._evaluates = True
         elif node.type == "heredoc_body" and b"`" in node.text and not _is_quoted(node):
             self._give_up("it holds a command that cannot be read")
+        elif node.type == "``" or (node.type in ("word", "string_content") and _OLD_FORM.search(node.text)):
+            self._give_up("it holds several substitutions in the old form")  # which the grammar mixes up
         elif node.type == "ansi_c_string" and re.search(rb"\\[0-7xuUc]", node.text):
             self._give_up("it holds text that is hidden by escapes")
         elif node.type == "expansion" and re.search(rb"^\$\{!|@\w\}$", node.text):
             self._doubt("it evaluates the text of a variable")
+        if node.type == "heredoc_redirect" and not _is_whole(node):
+            self._give_up("a here document does not end")
+        if node.type == "command_substitution" and node.text.startswith(b"`") and b"\\" in node.text:
+            self._give_up("it holds a substitution within one in the old form")
+        if node.type == "comment" and self._source[node.start_byte - 1 : node.start_byte] not in _BEFORE_COMMENT:
+            self._give_up("a part of a word looks like a comment")
         if node.type in ("comment", "heredoc_body"):
             self._silent.append((node.start_byte, node.end_byte))
         if node.type not in _PLAIN and not (node.type in ("expansion", "${") and _is_bare(node)):
@@ -340,6 +350,14 @@ def _stray(redirect: Any) -> Iterator[Any]:
         yield from named[1:]
     elif redirect.type == "heredoc_redirect":
         yield from redirect.children_by_field_name("argument")
+
+
+def _is_whole(document: Any) -> bool:
+    """Whether a here document ends with the word that it began with, alone on a line."""
+    starts = [re.sub(rb"['\"\\]", b"", child.text) for child in document.children if child.type == "heredoc_start"]
+    ends = [child.text.strip(b"\t") for child in document.children if child.type == "heredoc_end"]
+    lines = document.text.split(b"\n")
+    return len(starts) == 1 and starts == ends and lines[-1].strip(b"\t") == ends[0]
 
 
 def _is_quoted(body: Any) -> bool:
