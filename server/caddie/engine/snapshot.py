@@ -66,14 +66,18 @@ class Snapshot:
     looked_at: int = 0
 
     def look(self, *, keep: bool) -> None:
-        """Take the workspace as it is. Without `keep` no content is read. Raises: CannotLook, OSError."""
+        """Take the workspace as it is. Without `keep` no content is read.
+
+        Raises: CannotLook, OSError; nothing that was seen counts then.
+        """
         deadline = time.monotonic() + READING_SECONDS
         self.looked_at = time.time_ns()
         paths = set(listed(self.root))
         for path in self.seen.keys() - paths:
             self._forget(path)
-        for path in paths:
-            self._take(path, keep=keep, deadline=deadline)
+        with self.contents.packed():
+            for path in paths:
+                self._take(path, keep=keep, deadline=deadline)
 
     def differences(self) -> Iterator[Difference]:
         """What has changed since the last look; from now on that is the last look. Raises: CannotLook, OSError."""

@@ -65,6 +65,61 @@ def test_the_bound_holds_and_what_was_used_last_stays(tmp_path: Path) -> None:
     assert contents.get(digests[-1]) is not None
 
 
+def test_a_pack_is_one_file_that_other_processes_can_read_and_damage_is_missing(tmp_path: Path) -> None:
+    contents, other = Contents(tmp_path), Contents(tmp_path)
+    assert other.get("0" * 40) is None
+    with contents.packed():
+        digests = [contents.put(f"text {number}".encode()) for number in range(1_000)]
+        assert contents.put(b"text 7") == digests[7]
+    assert len(files_of(tmp_path)) == 2
+    assert [other.get(digest) for digest in digests] == [f"text {number}".encode() for number in range(1_000)]
+    with other.packed():
+        assert [other.put(f"text {number}".encode()) for number in range(1_000)] == digests
+    assert len(files_of(tmp_path)) == 2, "nothing is kept twice"
+    [pack] = tmp_path.rglob("*.pack")
+    pack.write_bytes(pack.read_bytes()[:100])
+    assert contents.get(digests[0]) == b"text 0"
+    assert contents.get(digests[-1]) is None
+    pack.with_suffix(".json").write_text('{"contents": [')
+    assert Contents(tmp_path).get(digests[0]) is None
+
+
+def test_a_pack_goes_whole_when_it_was_not_needed_for_longest_and_is_packed_anew_when_needed_again(
+    tmp_path: Path,
+) -> None:
+    contents = Contents(tmp_path)
+    noise = [random.Random(number).randbytes(10_000) for number in range(20)]
+    with contents.packed():
+        old = [contents.put(data) for data in noise[:10]]
+    with contents.packed():
+        new = [contents.put(data) for data in noise[10:]]
+    for pack in tmp_path.rglob("*.pack"):
+        os.utime(pack, (1_000_000, 1_000_000))
+    with contents.packed():
+        contents.put(noise[10])  # needed again
+    contents.trim(150_000)
+    assert [contents.get(digest) for digest in new] == noise[10:]
+    assert [contents.get(digest) for digest in old] == [None] * 10
+    assert len(files_of(tmp_path)) == 2
+    with contents.packed():
+        contents.put(noise[0])
+    assert contents.get(old[0]) == noise[0]
+
+
+def test_a_pack_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    contents = Contents(tmp_path)
+
+    def fail() -> None:
+        with contents.packed():
+            contents.put(b"text")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        fail()
+    assert files_of(tmp_path) == []
+    assert contents.get(contents.put(b"text")) == b"text"
+
+
 def test_a_journal_gives_back_what_was_written_paths_of_any_bytes_included(store: CheckpointStore) -> None:
     odd = os.fsdecode(b"/w/\xff\xc3\xa4 '\"\n")
     entries = [changed("t1", odd), FileChange("t1", "/w/b", None, AFTER), Uncovered("t1", "/w/c", "too big")]
