@@ -68,6 +68,13 @@ class Editor:
             self._hear(method)
         self._hear(types.WINDOW_SHOW_MESSAGE)  # these two as lsprotocol's objects
         self._hear(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        self.pages: list[types.ShowDocumentParams] = []
+
+        @self.client.feature(types.WINDOW_SHOW_DOCUMENT)
+        def show(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
+            self.pages.append(params)
+            return types.ShowDocumentResult(success=True)
+
         self._answer("caddie/permission/ask", lambda params: self.on_permission(params))
         self._answer("caddie/question/ask", lambda params: self.on_question(params))
 
@@ -134,6 +141,7 @@ async def editor(
     env: Mapping[str, str] | None = None,
     capabilities: Mapping[str, bool] | None = None,
     trusted: bool | None = True,
+    shows_pages: bool = False,
     prepare: Callable[[Editor], None] = lambda editor: None,
 ) -> AsyncIterator[Editor]:
     """A started and initialised server with its editor; shut down in order at the end."""
@@ -155,6 +163,9 @@ async def editor(
                     capabilities=types.ClientCapabilities(
                         experimental={"caddie": dict(ALL if capabilities is None else capabilities)},
                         workspace=types.WorkspaceClientCapabilities(apply_edit=True),
+                        window=types.WindowClientCapabilities(
+                            show_document=types.ShowDocumentClientCapabilities(support=shows_pages)
+                        ),
                     ),
                     root_uri=workspace.as_uri(),
                     initialization_options=options,

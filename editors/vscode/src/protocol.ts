@@ -435,6 +435,13 @@ export interface ServerParams {
   server: string;
 }
 
+export interface AuthorizeResult {
+  /** The page where the person signs in; it ends at an address of this machine. */
+  url: string;
+  /** Whether the editor opened it; else the client shows it. */
+  opened: boolean;
+}
+
 export interface ServerLogResult {
   /** The last of what it wrote to its stderr. */
   text: string;
@@ -861,6 +868,15 @@ export const mcpStop = new RequestType<ServerParams, ServerInfo, void>("caddie/m
 /** Stops and starts a server. */
 export const mcpRestart = new RequestType<ServerParams, ServerInfo, void>("caddie/mcp/restart");
 
+/** Begins a sign-in to a server reached over HTTP and opens its page with `window/showDocument`. How it goes on is told by `caddie/mcp/status`: `ready`, or `needsAuth` with the reason. It ends by itself after five minutes. Cancellation: `$/cancelRequest` until it is answered, `caddie/mcp/cancelAuthorize` from then on. */
+export const mcpAuthorize = new RequestType<ServerParams, AuthorizeResult, void>("caddie/mcp/authorize");
+
+/** Ends a sign-in that is under way. */
+export const mcpCancelAuthorize = new RequestType<ServerParams, ServerInfo, void>("caddie/mcp/cancelAuthorize");
+
+/** Forgets what a server gave after a sign-in. */
+export const mcpSignOut = new RequestType<ServerParams, ServerInfo, void>("caddie/mcp/signOut");
+
 /** What a server wrote to its stderr, the last of it. */
 export const mcpLog = new RequestType<ServerParams, ServerLogResult, void>("caddie/mcp/log");
 
@@ -931,6 +947,9 @@ export const METHODS = {
   "caddie/mcp/start": "toServer",
   "caddie/mcp/stop": "toServer",
   "caddie/mcp/restart": "toServer",
+  "caddie/mcp/authorize": "toServer",
+  "caddie/mcp/cancelAuthorize": "toServer",
+  "caddie/mcp/signOut": "toServer",
   "caddie/mcp/log": "toServer",
   "caddie/mcp/resources": "toServer",
   "caddie/mcp/readResource": "toServer",

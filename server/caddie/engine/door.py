@@ -43,6 +43,10 @@ class Door(Protocol):
         self, hints: tuple[ToolHint, ...], *, session_id: str = "", turn_id: str = "", draft_id: str = ""
     ) -> None: ...
 
+    async def open_page(self, url: str) -> bool:
+        """Show it in the person's browser; False when this door cannot."""
+        ...
+
     async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> bool:
         """Store it in the editor's own settings; False when this door has none."""
         ...
@@ -78,6 +82,9 @@ class QuietDoor:
     def show_hints(
         self, hints: tuple[ToolHint, ...], *, session_id: str = "", turn_id: str = "", draft_id: str = ""
     ) -> None: ...
+
+    async def open_page(self, url: str) -> bool:
+        return False
 
     async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> bool:
         return False

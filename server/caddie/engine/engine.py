@@ -44,6 +44,7 @@ from caddie.storage.habits import read_habits
 from caddie.storage.places import Places, cache_folder, usual_places
 from caddie.storage.results import ResultStore
 from caddie.storage.sessions import SessionStore
+from caddie.storage.tokens import TokenFiles
 from caddie.tools.builtin import BUILTIN
 from caddie.tools.call import Call, Report
 from caddie.tools.catalogue import Catalogue, Change
@@ -112,6 +113,7 @@ class Engine:
             on_status=self._server_status,
             on_prompts=door.prompts_changed,
             ask_question=door.person.ask_question,
+            vault=TokenFiles(places),
         )
         authority = Authority(
             self._states_now,

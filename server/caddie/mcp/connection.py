@@ -20,6 +20,7 @@ from caddie.errors import ServerFailed
 from caddie.mcp import elicit, reasons
 from caddie.mcp.calls import Calls
 from caddie.mcp.http import HttpTransport
+from caddie.mcp.oauth import TokenVault, wants_oauth
 from caddie.mcp.sdk import load_sdk
 from caddie.mcp.stdio import StdioCommand, StdioTransport, server_environment
 from caddie.settings import McpServer
@@ -42,6 +43,7 @@ class Endpoint:
     name: str
     server: McpServer
     workspace: Path
+    vault: TokenVault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ class Ending:
 
 
 class Connection:
-    """`changed` is set when the server says that its tools changed, and `on_prompts_changed` called when its prompts did.
-    `ended` tells how, once it is over."""
+    """`changed` is set when the server says that its tools changed; for prompts `on_prompts_changed` is called. `ended`
+    tells how, once it is over."""
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class Connection:
         self._leave = asyncio.Event()
         self._reason = "was closed"
         self._stdio = self._stdio_transport() if endpoint.server.command else None
-        self._http = HttpTransport(endpoint.server)
+        self._http = HttpTransport(endpoint.server, endpoint.vault)
         self._owner: asyncio.Task[None] | None = None
 
     async def open(self) -> Calls:
@@ -196,9 +198,20 @@ class Connection:
             text = f"did not answer within {self._endpoint.server.timeout:g} s" + (f": {said}" if said else "")
             return Ending(reasons.clean(text, self._secrets))
         if self._http.is_refused:
-            setting = f"mcp.servers.{self._endpoint.name}.headers"
-            return Ending(f"wants to know who asks (HTTP 401); give it an Authorization in {setting}", True, True)
+            return Ending(self._why_refused(), True, True)
         return Ending(reasons.clean(f"the connection failed: {error or type(error).__name__}", self._secrets))
+
+    def _why_refused(self) -> str:
+        setting = f"mcp.servers.{self._endpoint.name}.headers"
+        if not wants_oauth(self._endpoint.server):
+            return f"does not take the Authorization in {setting} (HTTP 401)"
+        if self._http.tokens.is_lapsed:
+            return "takes the sign-in no longer (HTTP 401); authorize it again"
+        return f"wants to know who asks (HTTP 401); authorize it, or give it an Authorization in {setting}"
+
+    async def may_get_in(self) -> bool:
+        """Whether the refusal may be mended by tokens that are there."""
+        return await self._http.tokens.may_help_again()
 
     # What the server sends of its own accord.
 

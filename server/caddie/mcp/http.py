@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from caddie.mcp.oauth import Tokens, TokenVault
 from caddie.settings import McpServer
 
 if TYPE_CHECKING:
@@ -16,14 +17,16 @@ _UNAUTHORIZED = 401
 
 
 class HttpTransport:
-    """The SDK's streamable HTTP transport with the configured headers.
+    """The SDK's streamable HTTP transport with the configured headers, or the tokens of a sign-in.
 
     `is_refused` says that the address wants to know who asks, which the SDK's error does not tell.
     """
 
-    def __init__(self, server: McpServer) -> None:
+    def __init__(self, server: McpServer, vault: TokenVault | None = None) -> None:
         self.is_refused = False
+        self.tokens = Tokens(server, vault)
         self._server = server
+        self._url = server.url
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Any]:
@@ -31,8 +34,10 @@ class HttpTransport:
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
+        self._url = str(httpx2.URL(self._server.url))
         client = httpx2.AsyncClient(
             headers=dict(self._server.headers),
+            auth=await self.tokens.auth(),
             timeout=httpx2.Timeout(self._server.timeout, read=_READ_SECONDS),
             event_hooks={"response": [self._look]},
         )
@@ -40,4 +45,6 @@ class HttpTransport:
             yield streams
 
     async def _look(self, response: httpx2.Response) -> None:
-        self.is_refused = response.status_code == _UNAUTHORIZED
+        """Only what the address itself answers: getting tokens asks others too."""
+        if str(response.request.url) == self._url:
+            self.is_refused = response.status_code == _UNAUTHORIZED

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from caddie.errors import ServerFailed, ToolUnavailable, Unavailable
 from caddie.mcp.connection import AskQuestion
+from caddie.mcp.oauth import TokenVault
 from caddie.mcp.prompts import check_arguments, find_prompt
 from caddie.mcp.remote import RemoteTool, identity_of
+from caddie.mcp.sign_ins import SignIns
 from caddie.mcp.supervisor import ConfiguredServer, Supervisor
 from caddie.tools.context import McpResource, ToolContext
 from caddie.tools.names import assign_names
@@ -37,12 +39,16 @@ class McpManager:
         on_status: Callable[[ServerStatus], None],
         on_prompts: Callable[[], None] = lambda: None,
         ask_question: AskQuestion | None = None,
+        vault: TokenVault | None = None,
     ) -> None:
+        """`vault` keeps what servers gave after a sign-in; without it nobody can sign in."""
         self._workspace = workspace
         self._on_tools = on_tools
         self._on_status = on_status
         self._on_prompts = on_prompts
         self._ask_question = ask_question
+        self._vault = vault
+        self._sign_ins = SignIns(vault, self._again)
         self._supervisors: dict[str, Supervisor] = {}
         self._leaving: dict[asyncio.Task[None], Supervisor] = {}
         self._wire_names: dict[str, set[str]] = {}
@@ -53,6 +59,7 @@ class McpManager:
         """By difference: start the new, stop the gone, restart the changed. Connecting is not waited for."""
         for name in self._supervisors.keys() - servers.keys():
             supervisor = self._supervisors.pop(name)
+            self._sign_ins.cancel(name)
             self._see_out(supervisor, supervisor.halt("no longer configured"))
         for name, configured in servers.items():
             known = self._supervisors.get(name)
@@ -61,6 +68,7 @@ class McpManager:
             elif known.configured.server != configured.server:
                 is_another = identity_of(known.configured.server) != identity_of(configured.server)
                 known.configured = configured
+                self._sign_ins.cancel(name)
                 if is_another:  # the same tools, and from here on not those that were allowed
                     self._publish(known, known.tools)
                 self._apply(known)
@@ -101,6 +109,7 @@ class McpManager:
 
     async def close(self) -> None:
         """Bounded; leaves no process."""
+        await self._sign_ins.close()
         for supervisor in self._supervisors.values():
             self._see_out(supervisor, supervisor.halt("Caddie is closing"))
         self._supervisors = {}
@@ -109,6 +118,20 @@ class McpManager:
             _, late = await asyncio.wait(leaving, timeout=CLOSE_SECONDS)
             for task in late:
                 leaving[task].kill()
+
+    # Signing in.
+
+    async def authorize(self, name: str) -> str:
+        """Begin a sign-in; the address of its page. The server's status tells how it goes on. Raises: ServerFailed."""
+        return await self._sign_ins.begin(self._find(name))
+
+    def cancel_authorize(self, name: str) -> None:
+        """Raises: ServerFailed for an unknown name."""
+        self._sign_ins.cancel(self._find(name).name)
+
+    async def sign_out(self, name: str) -> None:
+        """Raises: ServerFailed for an unknown name."""
+        await self._sign_ins.sign_out(self._find(name))
 
     # The port `Resources`.
 
@@ -162,6 +185,7 @@ class McpManager:
             on_status=self._on_status,
             on_prompts=self._on_prompts,
             ask_question=self._ask_question,
+            vault=self._vault,
         )
         self._apply(supervisor)
 

@@ -9,13 +9,14 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from caddie.errors import ServerFailed
 from caddie.mcp.calls import Calls, ConnectionLost
 from caddie.mcp.connection import AskQuestion, Connection, Ending, Endpoint
+from caddie.mcp.oauth import TokenVault
 from caddie.mcp.remote import RemoteTool, to_remote
 from caddie.settings import McpServer
 from caddie.tools.servers import ServerPrompt, ServerState, ServerStatus
@@ -57,6 +58,7 @@ class Supervisor:
         on_status: Callable[[ServerStatus], None],
         on_prompts: Callable[[], None],
         ask_question: AskQuestion | None,
+        vault: TokenVault | None = None,
     ) -> None:
         self.name = name
         self.configured = configured
@@ -67,6 +69,7 @@ class Supervisor:
         self._on_status = on_status
         self._on_prompts = on_prompts
         self._ask_question = ask_question
+        self._vault = vault
         self._tools: list[RemoteTool] = []
         self._prompts: Sequence[ServerPrompt] | None = None
         self._calls: Calls | None = None
@@ -100,6 +103,11 @@ class Supervisor:
         ending = self._end_life()
         self._become("connecting", reason)
         return ending
+
+    def wait_for_person(self, reason: str) -> None:
+        """Say what a server that needs authorization waits for."""
+        if self.status.state == "needsAuth":
+            self._become("needsAuth", reason)
 
     def _end_life(self) -> asyncio.Future[None]:
         task, self._task, self._calls = self._task, None, None
@@ -199,7 +207,7 @@ class Supervisor:
 
     async def _live_once(self) -> Ending:
         """Connect and stay until it ends."""
-        endpoint = Endpoint(self.name, self.configured.server, self._workspace)
+        endpoint = Endpoint(self.name, self.configured.server, self._workspace, self._vault)
         connection = self._connection = Connection(endpoint, self._ask_question, self._forget_prompts)
         self._prompts = None
         try:
@@ -218,7 +226,10 @@ class Supervisor:
         finally:
             await _to_its_end(connection.close())
             self._earlier_log = connection.log or self._earlier_log
-        return connection.ended.result()
+        ending = connection.ended.result()
+        if ending.needs_authorization and await connection.may_get_in():
+            return replace(ending, is_final=False)
+        return ending
 
     async def _follow(self, connection: Connection, calls: Calls) -> None:
         """Keep the tool list as the server has it; nothing is asked while nothing changes."""

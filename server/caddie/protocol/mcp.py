@@ -29,6 +29,11 @@ class ServerParams(Message):
     server: str
 
 
+class AuthorizeResult(Message):
+    url: str = Field(description="The page where the person signs in; it ends at an address of this machine.")
+    opened: bool = Field(description="Whether the editor opened it; else the client shows it.")
+
+
 class ServerLogResult(Message):
     text: str = Field(description="The last of what it wrote to its stderr.")
 

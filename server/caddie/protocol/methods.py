@@ -121,6 +121,21 @@ MCP_STOP = _request("caddie/mcp/stop", mcp.ServerParams, mcp.ServerInfo, "Stops 
 MCP_RESTART = _request(
     "caddie/mcp/restart", mcp.ServerParams, mcp.ServerInfo, "Stops and starts a server.", errors=("server_failed",)
 )
+MCP_AUTHORIZE = _request(
+    "caddie/mcp/authorize", mcp.ServerParams, mcp.AuthorizeResult,
+    "Begins a sign-in to a server reached over HTTP and opens its page with `window/showDocument`. How it goes on is "
+    "told by `caddie/mcp/status`: `ready`, or `needsAuth` with the reason. It ends by itself after five minutes.",
+    "`$/cancelRequest` until it is answered, `caddie/mcp/cancelAuthorize` from then on.",
+    errors=("server_failed",),
+)  # fmt: skip
+MCP_CANCEL_AUTHORIZE = _request(
+    "caddie/mcp/cancelAuthorize", mcp.ServerParams, mcp.ServerInfo, "Ends a sign-in that is under way.",
+    errors=("server_failed",),
+)  # fmt: skip
+MCP_SIGN_OUT = _request(
+    "caddie/mcp/signOut", mcp.ServerParams, mcp.ServerInfo, "Forgets what a server gave after a sign-in.",
+    errors=("server_failed",),
+)  # fmt: skip
 MCP_LOG = _request(
     "caddie/mcp/log", mcp.ServerParams, mcp.ServerLogResult, "What a server wrote to its stderr, the last of it.",
     errors=("server_failed",),
@@ -192,7 +207,7 @@ METHODS: tuple[Method, ...] = (
     SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE, SESSION_COMPACT, SESSION_REWIND, SESSION_UNDO,
     TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
     TOOLS_CHANGED,
-    MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_LOG, MCP_RESOURCES, MCP_READ_RESOURCE, MCP_STATUS,
+    MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_AUTHORIZE, MCP_CANCEL_AUTHORIZE, MCP_SIGN_OUT, MCP_LOG, MCP_RESOURCES, MCP_READ_RESOURCE, MCP_STATUS,
     PROMPTS_LIST, PROMPTS_GET, PROMPTS_CHANGED,
     PERMISSION_ASK, PERMISSIONS_LIST, PERMISSIONS_REVOKE, QUESTION_ASK, SETTINGS_WRITE,
     EDITOR_QUERY,

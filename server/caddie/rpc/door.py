@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +28,8 @@ from caddie.search.prefetch import ToolHint
 from caddie.tools.catalogue import Change
 from caddie.tools.context import PermissionAnswer, PermissionRequest, Problem, QuestionRequest
 from caddie.tools.servers import ServerStatus
+
+logger = logging.getLogger(__name__)
 
 QUERY_SECONDS = 3.0
 """An editor that is asked for what it knows and does not answer by then is not waited for."""
@@ -154,6 +158,7 @@ class EditorDoor(Door):
         self._person = EditorPerson(peer, can)
         self._buffers = Buffers(server, peer, bool(can.get("editorQuery")))
         self._trusted = trusted
+        self._showing: set[asyncio.Task[types.ShowDocumentResult]] = set()
 
     @property
     def person(self) -> EditorPerson:
@@ -227,6 +232,25 @@ class EditorDoor(Door):
             source="draft" if draft_id else "turn",
         )
         self._peer.notify(methods.HINTS_SHOW, message)
+
+    async def open_page(self, url: str) -> bool:
+        window = self._server.client_capabilities.window
+        if window is None or window.show_document is None or not window.show_document.support:
+            return False
+        showing = asyncio.create_task(
+            self._server.window_show_document_async(types.ShowDocumentParams(url, external=True, take_focus=True))
+        )
+        self._showing.add(showing)
+        showing.add_done_callback(self._shown)
+        await asyncio.wait({showing}, timeout=QUERY_SECONDS)
+        if not showing.done():
+            return True  # the editor asks the person first
+        return not showing.cancelled() and showing.exception() is None and bool(showing.result().success)
+
+    def _shown(self, showing: asyncio.Task[types.ShowDocumentResult]) -> None:
+        self._showing.discard(showing)
+        if not showing.cancelled() and (error := showing.exception()):
+            logger.info("the editor did not open a page: %s", error)
 
     async def write_setting(self, key: str, value: Any, scope: Literal["user", "workspace"]) -> bool:
         if not self.stores_settings:

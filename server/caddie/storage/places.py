@@ -38,6 +38,10 @@ class Places:
         return self.data / "trust.json"
 
     @property
+    def mcp_tokens(self) -> Path:
+        return self.data / "mcp-tokens"
+
+    @property
     def results(self) -> Path:
         return self.data / "results"
 

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from caddie.mcp.manager import ConfiguredServer, McpManager
 from caddie.settings import McpServer, Settings
+from caddie.storage.places import Places
+from caddie.storage.tokens import TokenFiles
 from caddie.tools.context import NoEditor, QuestionRequest, SessionState, ToolContext
 from caddie.tools.servers import ServerStatus
 from caddie.tools.tool import Tool, ToolResult
@@ -40,6 +42,7 @@ class Bench:
             on_status=self._on_status,
             on_prompts=self._on_prompts,
             ask_question=self._ask,
+            vault=TokenFiles(Places(workspace, workspace / "data", workspace)),
         )
 
     async def connect(self, **servers: ConfiguredServer) -> None:

@@ -46,6 +46,21 @@ def bind_handlers(server: Server, app: App) -> None:
         await engine.mcp.restart(params.server)
         return info(engine, params.server)
 
+    async def authorize(params: wire.ServerParams) -> wire.AuthorizeResult:
+        engine = await app.engine()
+        url = await engine.mcp.authorize(params.server)
+        return wire.AuthorizeResult(url=url, opened=await engine.door.open_page(url))
+
+    async def cancel_authorize(params: wire.ServerParams) -> wire.ServerInfo:
+        engine = await app.engine()
+        engine.mcp.cancel_authorize(params.server)
+        return info(engine, params.server)
+
+    async def sign_out(params: wire.ServerParams) -> wire.ServerInfo:
+        engine = await app.engine()
+        await engine.mcp.sign_out(params.server)
+        return info(engine, params.server)
+
     async def log(params: wire.ServerParams) -> wire.ServerLogResult:
         engine = await app.engine()
         return wire.ServerLogResult(text=engine.mcp.log(params.server))
@@ -63,6 +78,9 @@ def bind_handlers(server: Server, app: App) -> None:
     bind(server, methods.MCP_START, start)
     bind(server, methods.MCP_STOP, stop)
     bind(server, methods.MCP_RESTART, restart)
+    bind(server, methods.MCP_AUTHORIZE, authorize)
+    bind(server, methods.MCP_CANCEL_AUTHORIZE, cancel_authorize)
+    bind(server, methods.MCP_SIGN_OUT, sign_out)
     bind(server, methods.MCP_LOG, log)
     bind(server, methods.MCP_RESOURCES, list_resources)
     bind(server, methods.MCP_READ_RESOURCE, read_resource)

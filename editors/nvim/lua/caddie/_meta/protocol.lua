@@ -330,6 +330,10 @@
 ---@class caddie.ServerParams
 ---@field server string
 
+---@class caddie.AuthorizeResult
+---@field url string The page where the person signs in; it ends at an address of this machine.
+---@field opened boolean Whether the editor opened it; else the client shows it.
+
 ---@class caddie.ServerLogResult
 ---@field text string The last of what it wrote to its stderr.
 
@@ -662,6 +666,15 @@ return {
   --- Stops and starts a server.
   --- toServer: caddie.ServerParams -> caddie.ServerInfo
   MCP_RESTART = "caddie/mcp/restart",
+  --- Begins a sign-in to a server reached over HTTP and opens its page with `window/showDocument`. How it goes on is told by `caddie/mcp/status`: `ready`, or `needsAuth` with the reason. It ends by itself after five minutes.
+  --- toServer: caddie.ServerParams -> caddie.AuthorizeResult
+  MCP_AUTHORIZE = "caddie/mcp/authorize",
+  --- Ends a sign-in that is under way.
+  --- toServer: caddie.ServerParams -> caddie.ServerInfo
+  MCP_CANCEL_AUTHORIZE = "caddie/mcp/cancelAuthorize",
+  --- Forgets what a server gave after a sign-in.
+  --- toServer: caddie.ServerParams -> caddie.ServerInfo
+  MCP_SIGN_OUT = "caddie/mcp/signOut",
   --- What a server wrote to its stderr, the last of it.
   --- toServer: caddie.ServerParams -> caddie.ServerLogResult
   MCP_LOG = "caddie/mcp/log",
