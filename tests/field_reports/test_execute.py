@@ -117,6 +117,16 @@ async def test_c04_the_same_failure_again_gets_a_stronger_hint(workspace: Path) 
     assert second.text.startswith("This is the same call as before")
 
 
+async def test_c04_a_call_repeated_without_end_is_told_to_stop_and_grows_no_longer(workspace: Path) -> None:
+    async with desk(workspace, settings=ALLOW, tools={"acme": (ACME,)}) as one:
+        told = [(await one.bridge("mcp__acme__create", {"state": "ajar"})).text for _ in range(7)]
+        other = await one.bridge("mcp__acme__create", {"state": "open", "title": 1})
+    assert "(2 times now)" in told[1]
+    assert told[6].startswith("This very call has failed 7 times")
+    assert len(told[6]) < 300
+    assert "This" not in other.text.split("\n")[0], "another call starts anew"
+
+
 async def test_c20_an_error_is_flagged_for_the_model_and_the_panel_whatever_its_cause(workspace: Path) -> None:
     async def fail(arguments: dict[str, Any], context: object) -> ToolResult:
         return error_result("the disk is full")

@@ -122,6 +122,7 @@ class Executor:
         self._refuse_unavailable(tool, context)
         params, notes = arguments_for(tool.spec, target)
         checked = check_arguments(tool.spec, params)
+        self._failures.pop(_fingerprint(call, context), None)
         run.params = checked.arguments
         kept = await self._permit(tool, checked.arguments, context, run)
         run.report("running")
@@ -249,8 +250,7 @@ class Executor:
 
     def _firmer(self, context: ToolContext, call: Call, message: str) -> str:
         """The same broken call again deserves more than the same answer."""
-        sent = repr((context.session.session_id, call.name, call.params or call.raw))
-        key = hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest()
+        key = _fingerprint(call, context)
         if len(self._failures) > _REMEMBERED_FAILURES:
             self._failures.clear()
         times = self._failures[key] = self._failures.get(key, 0) + 1
@@ -265,6 +265,11 @@ class Executor:
             f"This is the same call as before, and it fails the same way ({times} times now). "
             f"Do not repeat it: change the arguments named below, or ask the person.\n\n{message}"
         )
+
+
+def _fingerprint(call: Call, context: ToolContext) -> str:
+    sent = repr((context.session.session_id, call.name, call.params or call.raw))
+    return hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _is_plan(context: ToolContext, permissions: Permissions) -> bool:

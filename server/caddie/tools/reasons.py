@@ -21,7 +21,7 @@ def nearest_names(specs: Iterable[ToolSpec], name: str, limit: int = 3) -> list[
 
 def unknown(name: str, suggestions: Sequence[str]) -> str:
     nearest = f" Nearest: {', '.join(suggestions)}." if suggestions else ""
-    return f"There is no tool named {name!r}.{nearest} Use ToolSearch to find tools."
+    return f"There is no tool named {name!r}.{nearest} ToolSearch finds tools by what they do."
 
 
 def ambiguous(name: str, specs: Sequence[ToolSpec]) -> str:
@@ -45,8 +45,8 @@ def denied(spec: ToolSpec, by: str) -> str:
 
 def plan_mode(spec: ToolSpec) -> str:
     return (
-        f"{spec.label} may change things, and this session is in plan mode, where only reading is allowed. "
-        "Finish the plan and call ExitPlanMode."
+        f"{spec.label} may change things, and plan mode allows reading only. It can run when plan mode is over: "
+        "once the plan is agreed to (ExitPlanMode asks), or by the person's own choice."
     )
 
 
