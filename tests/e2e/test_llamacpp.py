@@ -19,8 +19,9 @@ import pytest
 
 from caddie.chat.messages import Completed, Message, ModelRequest, Text, ToolAnswer, ToolDefinition, ToolUseStarted
 from caddie.chat.provider import Provider
+from caddie.engine.models import Models
 from caddie.errors import ContextOverflow
-from caddie.providers import build_provider
+from caddie.providers import LocalServer, build_provider
 from caddie.settings import Settings
 from caddie.tools.builtin import BUILTIN
 from caddie.tools.tool import TextContent
@@ -143,6 +144,16 @@ async def test_tokens_are_counted_where_the_api_counts_them(model: tuple[Provide
 async def test_a_conversation_that_is_too_long_is_recognised(model: tuple[Provider, Steered]) -> None:
     with pytest.raises(ContextOverflow):
         await answered(model[0], asking(Message("user", (Text("word " * (CONTEXT + 100)),))))
+
+
+async def test_auto_finds_it_without_a_key_and_says_what_it_reads(address: str) -> None:
+    models = Models({}, (LocalServer("llama.cpp", f"{address}/v1"),))
+    async with asyncio.timeout(BOUND):
+        found = await models.listing(Settings())
+        await models.close()
+    assert "SmolLM2" in found.choice.model
+    assert "llama.cpp answers at" in found.choice.why
+    assert [(model.id, model.context) for model in found.models] == [(found.choice.model, CONTEXT)]
 
 
 async def test_a_whole_turn_runs_the_tool_and_ends_with_the_models_word(

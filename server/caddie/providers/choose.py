@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from caddie.chat.provider import Provider
+from caddie.errors import ProviderError
 from caddie.providers.table import PROVIDERS, build_provider
 from caddie.settings import Provider as ProviderName
 from caddie.settings import Settings
@@ -112,12 +113,23 @@ async def _local(
             # A local server gets no key: it did not ask for one.
             found = settings.model_copy(update={"provider": "openai-chat", "base_url": server.base_url})
             why = f"No key is in the environment, and {server.name} answers at {server.base_url}."
-            return Choice(build_provider(found, {}, client), settings.model or model, why, local=server)
+            provider = build_provider(found, {}, client)
+            return Choice(provider, settings.model or await _first_to_chat(provider, model), why, local=server)
     offline = build_provider(settings.model_copy(update={"provider": "offline"}), environ, client)
     names = ", ".join(PROVIDERS[name].key_name for name in _BY_KEY)
     looked = " or ".join(server.name for server in servers) or "a local server"
     why = f"No language model: none of {names} is set, and neither {looked} answers on this machine."
     return Choice(offline, offline.default_model, why, is_nobody=True)
+
+
+async def _first_to_chat(provider: Provider, first: str) -> str:
+    """Some servers tell elsewhere than in the plain list which of their models only make vectors."""
+    try:
+        async with asyncio.timeout(_ASK_SECONDS):
+            models = await provider.list_models()
+    except (TimeoutError, ProviderError):
+        return first
+    return models[0].id if models else first
 
 
 async def _first_model(client: httpx.AsyncClient, base_url: str, seconds: float, key: str = "") -> str:

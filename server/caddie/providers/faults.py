@@ -192,6 +192,8 @@ def _key_advice(service: Service) -> str:
 
 
 def _hint(fault: Fault, service: Service) -> str:
+    if "does not support tools" in fault.message:
+        return " (choose a model that calls tools, or set caddie.tools.use to false)"
     if fault.status == 404:
         return f" (is {service.address} the right caddie.baseUrl, and does the model exist there?)"
     if 300 <= fault.status < 400:

@@ -85,8 +85,29 @@ async def test_a_local_server_is_found_by_asking_all_at_once(client: httpx.Async
         choice = await choose_provider(Settings(), {}, client, local_servers=servers)
         assert (choice.provider.name, choice.model) == ("openai-chat", "qwen3:8b")
         assert "Good" in choice.why
-        assert len(machine.paths) == 4
-        assert set(machine.paths) == {b"GET /v1/models HTTP/1.1"}
+        assert set(machine.paths[:4]) == {b"GET /v1/models HTTP/1.1"}
+
+
+async def test_a_local_model_that_only_makes_vectors_is_not_chosen_to_chat(client: httpx.AsyncClient) -> None:
+    """Ollama lists it among the others, and its name says nothing."""
+    shown = {
+        b"/v1/models": {"data": [{"id": "bge-m3:latest"}, {"id": "qwen3:8b"}]},
+        b"/api/tags": {"models": [{"name": "bge-m3:latest"}, {"name": "qwen3:8b"}]},
+    }
+    kinds = {b"bge-m3": {"capabilities": ["embedding"]}, b"qwen3": {"capabilities": ["completion", "tools"]}}
+
+    async def ollama(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]
+        asked = await reader.readexactly(int(length)) if length else b""
+        answer = shown.get(head.split()[1]) or next((kind for name, kind in kinds.items() if name in asked), {})
+        body = json.dumps(answer).encode()
+        writer.write(f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body)
+
+    async with listening(ollama) as address:
+        servers = (LocalServer("Ollama", f"{address}/v1"),)
+        choice = await choose_provider(Settings(), {}, client, local_servers=servers)
+    assert choice.model == "qwen3:8b"
 
 
 async def test_keys_that_are_passed_over_are_named(client: httpx.AsyncClient) -> None:

@@ -245,3 +245,9 @@ async def test_a_server_that_always_hangs_up_is_tried_once_more_and_no_further()
 async def _whole_request(reader: asyncio.StreamReader) -> None:
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     await reader.readexactly(int(head.partition(b"content-length:")[2].split(b"\r\n")[0]))
+
+
+async def test_a_model_without_tools_is_said_with_a_way_out() -> None:
+    told = said("registry.ollama.ai/library/gemma:2b does not support tools")
+    raised = await fault(httpx.Response(400, json=told))
+    assert "caddie.tools.use" in raised.message
