@@ -5,13 +5,47 @@ import { type Diagnostic, editorQuery, type EditorAnswer, type EditorQuery, type
 import * as convert from './convert';
 
 export function registerEditorQuery(client: CaddieClient): vscode.Disposable {
-  return client.onRequest(editorQuery, (query) => answer(query));
+  return vscode.Disposable.from(
+    client.onRequest(editorQuery, (query) => answer(query)),
+    vscode.languages.onDidChangeDiagnostics(({ uris }) => uris.forEach(noteLook)),
+  );
+}
+
+/** The version of each document when its diagnostics were last published. */
+const lookedAt = new Map<string, number>();
+
+function noteLook(uri: vscode.Uri): void {
+  const document = openDocument(uri);
+  if (document) lookedAt.set(uri.toString(), document.version);
+}
+
+function openDocument(uri: vscode.Uri): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+}
+
+/** Waits until somebody has looked at the document as it is now; not at all where nobody ever looks. */
+async function settle(path: string, ms: number): Promise<void> {
+  const uri = vscode.Uri.file(path);
+  const seen = lookedAt.get(uri.toString());
+  if (seen === undefined || seen === openDocument(uri)?.version) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      listening.dispose();
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    const listening = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+      if (uris.some((one) => one.toString() === uri.toString())) done();
+    });
+  });
 }
 
 export async function answer(query: EditorQuery): Promise<EditorAnswer> {
   switch (query.kind) {
     case 'diagnostics':
-      return limited(query, 'diagnostics', diagnostics(query.path ?? undefined));
+      if (query.path && query.settleMs) await settle(query.path, query.settleMs);
+      return limited(query, 'diagnostics', diagnostics(query.settleMs === undefined ? query.path : undefined));
     case 'selection':
       return { selection: selection(), isCut: false };
     case 'openFiles':

@@ -170,6 +170,7 @@ function Preview({ ask, name }: { ask: PermissionAsk; name: string }): Component
         <div class="ask-command">
           <Long text={reveal(preview.command)} lines={12} title={name} plain />
           <div class="ask-cwd">{t('in {0}', reveal(preview.cwd))}</div>
+          {preview.note && <div class="ask-cwd">{reveal(preview.note)}</div>}
         </div>
       );
     case 'text':
