@@ -41,6 +41,10 @@ _CODE = re.compile(r"\$\(|`|\$\{")
 _EVALUATING = frozenset({
     "printf", "test", "[", "read", "unset", "let", "wait", "declare", "typeset", "local", "export", "readonly",
 })  # fmt: skip
+_RESERVED = frozenset({
+    "!", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
+    "function", "in",
+})  # fmt: skip
 _STEERING = re.compile(r"(PS[0-4]|PROMPT_COMMAND|BASH_\w+|BASHOPTS|SHELLOPTS|ENV|PATH|IFS|LD_\w+|DYLD_\w+)\b")
 
 
@@ -216,6 +220,8 @@ class _Reader:
 
     def _with_launched(self, command: SimpleCommand) -> SimpleCommand:
         """The commands that this one starts join the line, so that rules see them."""
+        if command.name in _RESERVED:
+            self._give_up("a word of the shell's own is taken for a command")
         found = launched(command.words, command.is_known)
         if found.unknown:
             self._doubt(found.unknown)

@@ -110,6 +110,7 @@ def ran_bad(line: str, folder: Path) -> bool:
 @example("bash 'bad'")
 @example("cat <<EOF\n`bad`\nEOF")
 @example("ok `bad` `bad`")
+@example("! { bad; }")
 def test_no_line_that_is_allowed_runs_what_no_rule_allows(shell: Path, line: str) -> None:
     allowed = {"allow": [f"Bash({name}:*)" for name in HARMLESS]}
     not_denied = {"mode": "auto", "deny": ["Bash(bad:*)"]}
