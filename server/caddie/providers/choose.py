@@ -117,8 +117,8 @@ async def _local(
             return Choice(provider, settings.model or await _first_to_chat(provider, model), why, local=server)
     offline = build_provider(settings.model_copy(update={"provider": "offline"}), environ, client)
     names = ", ".join(PROVIDERS[name].key_name for name in _BY_KEY)
-    looked = " or ".join(server.name for server in servers) or "a local server"
-    why = f"No language model: none of {names} is set, and neither {looked} answers on this machine."
+    looked = f"none of {', '.join(server.name for server in servers)}" if servers else "no local server"
+    why = f"No language model: none of {names} is set, and {looked} answers on this machine."
     return Choice(offline, offline.default_model, why, is_nobody=True)
 
 
