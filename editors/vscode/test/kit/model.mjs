@@ -44,7 +44,9 @@ class Model {
     await step.gate;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const delta of step.deltas) send(response, { delta, finish_reason: null });
-    send(response, { delta: {}, finish_reason: step.finish }, { prompt_tokens: 1200, completion_tokens: 20, total_tokens: 1220 });
+    const read = Math.ceil(body.length / 3);
+    const usage = { prompt_tokens: read, completion_tokens: 20, total_tokens: read + 20 };
+    send(response, { delta: {}, finish_reason: step.finish }, usage);
     response.end('data: [DONE]\n\n');
   }
 }

@@ -69,7 +69,7 @@ export class Workbench {
     this.node = workbenchNode();
     this.env = this.environment();
     this.dirs = ['--config', join(run, 'config.yaml'), '--user-data-dir', join(run, 'data'), '--extensions-dir', join(run, 'ext')];
-    if (!options.development) await this.installExtension();
+    if (!options.development) await this.install(ourVsix());
     const trust = options.trust === false ? [] : ['--disable-workspace-trust'];
     this.server = spawn(
       this.node,
@@ -112,9 +112,18 @@ export class Workbench {
     writeJson(join(run, 'data/User/settings.json'), { ...QUIET, ...user });
     for (const [path, text] of Object.entries(options.files ?? {})) this.write(path, text);
     if (options.workspaceSettings) this.write('.vscode/settings.json', JSON.stringify(options.workspaceSettings, null, 2));
-    if (options.locale) writeJson(join(run, 'data/User/argv.json'), { locale: options.locale });
+    if (options.locale) this.speak(options.locale);
     rmSync(this.shots, { recursive: true, force: true });
     mkdirSync(this.shots, { recursive: true });
+  }
+
+  /** A language pack that translates nothing of the editor itself, as an installed one would leave it. */
+  speak(locale) {
+    const file = join(this.run, 'tmp/main.i18n.json');
+    writeJson(file, { version: '1.0.0', contents: {} });
+    writeJson(join(this.run, 'data/User/argv.json'), { locale });
+    const extensions = [{ extensionIdentifier: { id: 'test.language' }, version: '1.0.0' }];
+    writeJson(join(this.run, 'data/languagepacks.json'), { [locale]: { hash: 'test', extensions, translations: { vscode: file }, label: locale } });
   }
 
   environment() {
@@ -129,9 +138,7 @@ export class Workbench {
     };
   }
 
-  async installExtension() {
-    const vsix = process.env.CADDIE_VSIX;
-    if (!vsix) throw new Error('set CADDIE_VSIX to the extension that `make vscode` has built');
+  async install(vsix) {
     const done = spawn(this.node, [WORKBENCH_ENTRY, ...this.dirs, '--install-extension', vsix], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     const said = [];
     for (const stream of [done.stdout, done.stderr]) stream.on('data', (text) => said.push(String(text)));
@@ -190,9 +197,19 @@ export class Workbench {
     this.write('.vscode/settings.json', JSON.stringify({ ...this.settings('workspace'), ...settings }, null, 2));
   }
 
-  writeMachine(settings) {
+  /** As a person does it: the editor does not watch that file in a browser. */
+  async editMachine(settings) {
     const file = join(this.run, 'data/Machine/settings.json');
-    writeJson(file, { ...JSON.parse(readFileSync(file, 'utf8')), ...settings });
+    const text = JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...settings }, null, 2);
+    await this.command('Preferences: Open Remote Settings (JSON)');
+    const editor = this.page.locator('.editor-instance').filter({ hasText: 'caddie.' }).last();
+    await editor.locator('.view-lines').click();
+    await this.page.evaluate((words) => navigator.clipboard.writeText(words), text);
+    await this.page.keyboard.press('Control+A');
+    await this.page.keyboard.press('Control+V');
+    await this.page.keyboard.press('Control+S');
+    await until('the settings are saved', () => readFileSync(file, 'utf8') === text);
+    await this.clear();
   }
 
   read(path) {
@@ -227,6 +244,11 @@ export class Workbench {
     }
     rmSync(this.run, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
+}
+
+function ourVsix() {
+  if (!process.env.CADDIE_VSIX) throw new Error('set CADDIE_VSIX to the extension that `make vscode` has built');
+  return process.env.CADDIE_VSIX;
 }
 
 /** Tests that share a workbench: one that fails leaves a picture, and no menu open for the next. */

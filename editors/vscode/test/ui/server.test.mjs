@@ -69,9 +69,9 @@ describe('a command that cannot run', () => {
   });
 
   check('a changed setting is tried at once, without reload', async () => {
-    bench.writeMachine({ 'caddie.server.command': [PYTHON, '-c', 'import no_such_package_of_ours'] });
+    await bench.editMachine({ 'caddie.server.command': [PYTHON, '-c', 'import no_such_package_of_ours'] });
     await bench.notification('No module named').waitFor(WAIT);
-    bench.writeMachine({ 'caddie.server.command': [PYTHON, '-P', '-m', 'caddie'] });
+    await bench.editMachine({ 'caddie.server.command': [PYTHON, '-P', '-m', 'caddie'] });
     await new ToolsPage(bench).open();
   });
 });

@@ -49,7 +49,7 @@ function heard() {
   return out;
 }
 
-check('VS Code says what every client says', async () => {
+check('F11: VS Code says what every client says', async () => {
   await chat.type('Which invoices are overdue?');
   await chat.frame.locator('.hint').filter({ hasText: 'find_invoices' }).waitFor();
   await page.keyboard.press('Tab');

@@ -18,6 +18,7 @@ interface Turn {
 
 /** A desk whose server answers when the test says so. */
 function office(never: string[] = []) {
+  const wants = { on: true };
   const turns: Turn[] = [];
   const posted: ToPage[] = [];
   const drafts: { draftId: string; text: string }[] = [];
@@ -59,7 +60,7 @@ function office(never: string[] = []) {
     changed: () => undefined,
     now: () => 1000,
     later: (act) => void later.push(act),
-    neverHinted: () => never,
+    hintWishes: () => ({ on: wants.on, never }),
     root: () => '/x',
   });
   desk.serverIs({ state: 'ready' });
@@ -71,7 +72,7 @@ function office(never: string[] = []) {
     desk.conversation.items
       .filter((item) => !item.void)
       .map((item) => (item.kind === 'call' ? item.call.label : 'text' in item ? item.text : item.kind));
-  return { desk, turns, posted, drafts, settle, shown };
+  return { desk, turns, posted, drafts, settle, shown, wants };
 }
 
 const hint = (tool: string): HintInfo => ({ tool, label: tool, description: '', score: 0.8, state: 'deferred' });
@@ -193,6 +194,21 @@ test('hints belong to the newest draft, and not to what was picked or never want
   desk.beside.pick('a');
   assert.deepEqual([desk.desk.hints, desk.desk.picks.map(({ tool }) => tool)], [[], ['a']]);
   desk.typed('/plan');
+  assert.equal(drafts.length, 2);
+});
+
+test('F07: dismissed hints stay away until the next message, and off asks for none', () => {
+  const { desk, drafts, wants } = office();
+  desk.typed('pay');
+  desk.beside.show({ source: 'draft', draftId: drafts[0]!.draftId, hints: [hint('a')] });
+  desk.beside.dismissHints();
+  desk.typed('pay back');
+  assert.deepEqual([desk.desk.hints, drafts.length], [[], 1]);
+  desk.send('pay back');
+  desk.typed('and');
+  assert.equal(drafts.length, 2);
+  wants.on = false;
+  desk.typed('and on');
   assert.equal(drafts.length, 2);
 });
 
