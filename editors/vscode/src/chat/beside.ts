@@ -2,6 +2,12 @@
 import type { Chip } from '../../webview/src/bridge';
 import type { Attachment, DraftParams, HintInfo, ShowHints } from '../protocol';
 
+/** What the person said of hints in the panel. */
+export interface HintWishes {
+  on: boolean;
+  never: readonly string[];
+}
+
 /** What a message takes with it. */
 export interface Load {
   picks: string[];
@@ -17,12 +23,13 @@ export class Beside {
   picks: HintInfo[] = [];
   private files: (Chip & { part: Attachment })[] = [];
   private readonly seen = new Map<string, HintInfo>();
+  private isQuiet = false;
   private drafts = 0;
   private ids = 0;
 
   constructor(
     private readonly changed: () => void,
-    private readonly neverHinted: () => readonly string[],
+    private readonly wants: () => HintWishes,
   ) {}
 
   get chips(): Chip[] {
@@ -38,6 +45,7 @@ export class Beside {
       parts: this.files.map(({ part }) => part),
     };
     [this.picks, this.files, this.draft] = [[], [], ''];
+    this.isQuiet = false;
     this.clearHints();
     return load;
   }
@@ -46,7 +54,8 @@ export class Beside {
   typed(text: string): DraftParams | undefined {
     this.draft = text;
     this.drafts += 1;
-    if (text.trim() && !text.startsWith('/')) return { draftId: this.draftId, text: text.slice(0, 100_000) };
+    if (text.trim() && !text.startsWith('/') && !this.isQuiet && this.wants().on)
+      return { draftId: this.draftId, text: text.slice(0, 100_000) };
     this.clearHints();
     return undefined;
   }
@@ -55,12 +64,17 @@ export class Beside {
   show(params: ShowHints): void {
     for (const hint of params.hints) this.seen.set(hint.tool, hint);
     if (params.source !== 'draft' || params.draftId !== this.draftId || !this.draft.trim()) return;
-    const left = new Set([...this.neverHinted(), ...this.picks.map(({ tool }) => tool)]);
+    const left = new Set([...this.wants().never, ...this.picks.map(({ tool }) => tool)]);
     this.hints = params.hints.filter(({ tool }) => !left.has(tool));
     this.changed();
   }
 
-  /** Quiet until the text changes. */
+  /** Quiet until the next message. */
+  dismissHints(): void {
+    this.isQuiet = true;
+    this.clearHints();
+  }
+
   clearHints(): void {
     this.drafts += 1;
     if (this.hints.length === 0) return;

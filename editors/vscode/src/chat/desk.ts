@@ -12,7 +12,7 @@ import type {
 } from '../protocol';
 import type { Desk, Prompt, Queued, Savings, ServerState, ToPage } from '../../webview/src/bridge';
 import { apply, merged, newConversation, type Action, type Conversation, type Mode } from '../../webview/src/store';
-import { Beside, type Load } from './beside';
+import { Beside, type HintWishes, type Load } from './beside';
 import { Changes } from './changes';
 import { Waiting } from './waiting';
 
@@ -35,7 +35,7 @@ export interface Rim {
   changed(): void;
   now(): number;
   later(act: () => void, ms: number): void;
-  neverHinted(): readonly string[];
+  hintWishes(): HintWishes;
   /** The folder that is open, if one is. */
   root(): string;
 }
@@ -66,7 +66,7 @@ export class ChatDesk {
   ) {
     this.beside = new Beside(
       () => this.tell(),
-      () => rim.neverHinted(),
+      () => rim.hintWishes(),
     );
   }
 
@@ -284,13 +284,21 @@ export class ChatDesk {
   serverIs(server: ServerState): void {
     const wasReady = this.server.state === 'ready';
     this.server = server;
-    if (server.state === 'ready' && !wasReady) void this.refreshSavings();
+    if (server.state === 'ready' && !wasReady) {
+      void this.refreshSavings();
+      this.searchAgain();
+    }
     if (server.state !== 'ready') this.waiting.withdrawAll();
     this.tell();
   }
 
   previewed(ask: PermissionAsk): void {
     if (ask.preview?.kind === 'diff') this.changes.previewed(ask.preview);
+  }
+
+  /** Hints for what was typed before the server, or a tool, was there. */
+  searchAgain(): void {
+    if (this.beside.draft.trim()) this.typed(this.beside.draft);
   }
 
   typed(text: string): void {

@@ -11,6 +11,7 @@ import {
   sessionCompact,
   sessionOpen,
   sessionUndo,
+  toolsChanged,
   usageReport,
   type Attachment,
   type PermissionAsk,
@@ -55,7 +56,7 @@ class Chat implements ChatPanel {
       changed: () => this.onChange(),
       now: () => Date.now(),
       later: (act, ms) => void setTimeout(act, ms),
-      neverHinted: () => neverHinted(context),
+      hintWishes: () => ({ on: areHintsOn(), never: neverHinted(context) }),
       root: () => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '',
     });
     this.pages = new Pages(context.extensionUri, {
@@ -73,6 +74,7 @@ class Chat implements ChatPanel {
       ...[this.pages, this.lastEditor, this.changed],
       client.onEvent(chatEvent, (params) => this.desk.event(params)),
       client.onEvent(promptsChanged, () => this.refreshPrompts()),
+      client.onEvent(toolsChanged, () => this.desk.searchAgain()),
       client.onDidChangeState(() => this.onServer()),
       ...this.commands(),
     );
@@ -184,7 +186,7 @@ class Chat implements ChatPanel {
       case 'unpick':
         return desk.beside.unpick(message.tool);
       case 'dismissHints':
-        return desk.beside.clearHints();
+        return desk.beside.dismissHints();
       case 'neverHint':
         return this.errands.neverHint(message.tool);
       case 'enableAlways':
@@ -268,6 +270,12 @@ class Chat implements ChatPanel {
       }),
     ];
   }
+}
+
+/** In the panel: off is off, and `notification` is elsewhere. */
+function areHintsOn(): boolean {
+  const settings = vscode.workspace.getConfiguration('caddie.hints');
+  return settings.get('enabled', true) && settings.get<string>('display') !== 'notification';
 }
 
 function cancellable<T>(answer: Promise<T>): Promise<T> {

@@ -37,11 +37,8 @@ check('a deferred tool is hinted, picked, found, permitted and run, by its real 
     say('The reminder for **INV-1042** is on its way.\n\n```python\nprint("paid")\n```'),
   );
   await page.locator('.statusbar-item[aria-label*="office-model"]').waitFor(WAIT);
-  await until('a hint is there', async () => {
-    await chat.input.fill('');
-    await chat.type('Send a payment reminder for an invoice');
-    return chat.frame.locator('.hint').first().waitFor({ timeout: 5000 }).then(() => true, () => false);
-  }, 60_000);
+  await chat.type('Send a payment reminder for an invoice');
+  await chat.frame.locator('.hint').first().waitFor(WAIT);
   assert.match(await chat.frame.locator('.hint').first().innerText(), /send_reminder[\s\S]*acme/);
   await bench.shot('hints');
   await page.keyboard.press('Tab');
@@ -154,8 +151,10 @@ check('conversations are listed, renamed and gone on with; a reload keeps conver
   await chat.isIdle();
   await chat.type('half a thought');
   await page.waitForTimeout(500);
-  await page.reload();
-  await page.locator('.monaco-workbench').waitFor(WAIT);
+  const reloaded = page.waitForEvent('load');
+  await bench.command('Developer: Reload Window');
+  await reloaded;
+  await page.locator('.monaco-workbench .activitybar').waitFor(WAIT);
   await chat.open();
   await chat.says('Seen.');
   assert.equal(await chat.input.inputValue(), 'half a thought');

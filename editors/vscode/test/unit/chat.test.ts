@@ -197,6 +197,16 @@ test('hints belong to the newest draft, and not to what was picked or never want
   assert.equal(drafts.length, 2);
 });
 
+test('what was typed before the server was there gets its hints when it is', () => {
+  const { desk, drafts } = office();
+  desk.serverIs({ state: 'starting' });
+  desk.typed('pay');
+  desk.serverIs({ state: 'ready' });
+  desk.searchAgain();
+  assert.deepEqual(drafts.map(({ text }) => text), ['pay', 'pay', 'pay']);
+  assert.equal(new Set(drafts.map(({ draftId }) => draftId)).size, 3);
+});
+
 test('F07: dismissed hints stay away until the next message, and off asks for none', () => {
   const { desk, drafts, wants } = office();
   desk.typed('pay');

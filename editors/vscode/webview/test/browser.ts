@@ -105,7 +105,14 @@ export class Panel {
   }
 
   async start(conversation: Conversation = newConversation(), desk: Partial<Desk> = {}, draft = ''): Promise<void> {
-    await this.tell({ type: 'start', conversation, desk: { ...DESK, ...desk }, draft, root: '/home/me/shop', now: Date.now() });
+    await this.tell({
+      type: 'start',
+      conversation,
+      desk: { ...DESK, ...desk },
+      draft,
+      root: '/home/me/shop',
+      now: Date.now(),
+    });
   }
 
   async tell(...messages: ToPage[]): Promise<void> {

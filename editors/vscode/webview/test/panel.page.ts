@@ -192,7 +192,7 @@ for (const [key, choice] of [
   ['s', 'session'],
   ['w', 'always'],
 ] as const) {
-  check(`${key} answers a permission once its card has the focus`, async (panel) => {
+  check(`D17: ${key} answers a permission once its card has the focus, which it never takes`, async (panel) => {
     await panel.start(play(...STORY), ask(REMINDER));
     const card = panel.tab.locator('.ask');
     assert.match(
