@@ -26,7 +26,7 @@ async def _doctor(args: argparse.Namespace) -> int:
     async with opened(args.workspace, trust=args.trust, wait=args.wait) as engine:
         rows = [
             *_machine(),
-            await _sandbox(),
+            await _sandbox(engine),
             *_settings(engine),
             *[row async for row in _provider(engine)],
             *_servers(engine),
@@ -47,8 +47,10 @@ def _machine() -> Iterator[tuple[str, str]]:
         yield NOTE, "Windows is not tested yet"
 
 
-async def _sandbox() -> tuple[str, str]:
+async def _sandbox(engine: Engine) -> tuple[str, str]:
     sandbox = await find_sandbox()
+    if sandbox.why_not and engine.configuration.settings.sandbox.mode == "always":
+        return BAD, f"sandbox.mode is always, and {sandbox.why_not}: Bash runs no command"
     if sandbox.why_not:
         return NOTE, f"no sandbox for commands: {sandbox.why_not} (see the setting sandbox.mode)"
     return GOOD, f"sandbox for commands: {sandbox.program} (used in permission mode auto; see sandbox.mode)"

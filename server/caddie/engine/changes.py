@@ -60,7 +60,13 @@ class ChangeLog:
         """The person saved a file, or an undo wrote it: no command did."""
         await self.run(lambda: self.renew(os.path.realpath(path)))
 
+    def stop(self) -> None:
+        """Break off a look at many files; what it was about is not covered."""
+        self._snapshot.is_stopped = True
+
     async def close(self) -> None:
+        """Bounded."""
+        self.stop()
         await asyncio.gather(*self._unfinished)
         await asyncio.to_thread(self._thread.shutdown)
 

@@ -22,7 +22,7 @@ from caddie.tools.builtin.ripgrep import find_ripgrep
 
 MAX_FILES = 50_000
 MAX_FILE_BYTES = 5_000_000
-LISTING_SECONDS = 10.0
+LISTING_SECONDS = 5.0
 READING_SECONDS = 20.0
 _RACY_NS = 50_000_000  # a file written this shortly before the look may be written again under the same stamp
 
@@ -64,6 +64,7 @@ class Snapshot:
     seen: dict[str, Seen] = field(default_factory=dict)
     kept_bytes: int = 0
     looked_at: int = 0
+    is_stopped: bool = False  # set from another thread when the process ends
 
     def look(self, *, keep: bool) -> None:
         """Take the workspace as it is. Without `keep` no content is read.
@@ -99,6 +100,8 @@ class Snapshot:
         self._take(path, keep=True, deadline=time.monotonic() + READING_SECONDS)
 
     def _take(self, path: str, *, keep: bool, deadline: float) -> None:
+        if self.is_stopped:
+            raise CannotLook("Caddie was closed meanwhile")
         status = _status(path)
         if status is None:
             self._forget(path)

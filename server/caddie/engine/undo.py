@@ -6,6 +6,7 @@ brings the changes back.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 from collections.abc import Sequence
@@ -99,7 +100,7 @@ class Undo:
 
     async def news(self, session_id: str) -> tuple[Text, ...]:
         """What the model must be told of undos since it was last told; said once."""
-        journal = await self._log.run(lambda: self._log.store.read(session_id))
+        journal = await asyncio.to_thread(self._log.store.read, session_id)  # a turn waits for no look at files
         untold = journal.untold
         if not untold:
             return ()

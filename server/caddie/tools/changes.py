@@ -34,4 +34,4 @@ def may_change_files_untold(tool: Tool) -> bool:
     """Edit and Write tell themselves; what a stranger's tool says of itself is not relied upon."""
     if tool.spec.server:
         return True
-    return not (tool.spec.read_only or tool.session_only or tool.edits_files)
+    return tool.spec.destructive and not (tool.spec.read_only or tool.session_only or tool.edits_files)

@@ -15,6 +15,8 @@ import pytest
 from caddie.engine import snapshot
 from caddie.errors import ClientCannotAsk, NothingToUndo, SessionBusy
 from caddie.providers.scripted import use
+from caddie.tools.builtin import BUILTIN
+from caddie.tools.changes import may_change_files_untold
 from caddie.tools.context import ToolContext
 from caddie.tools.tool import ToolResult, text_result
 from engine_kit import BOUND, Desk, desk, mcp_tool
@@ -457,6 +459,33 @@ async def test_two_sessions_side_by_side_keep_their_changes_apart(workspace: Pat
         await turn
         assert outcomes(await one.engine.undo(first)) == {"theirs.txt": "restored"}
         assert outcomes(await one.engine.undo(second)) == {"mine.txt": "restored"}
+
+
+async def test_a_look_is_broken_off_when_the_process_ends_and_says_so(workspace: Path) -> None:
+    (workspace / "a.txt").write_text("one\n")
+    async with working(workspace, bash("echo two >a.txt; touch started; until [ -e go ]; do sleep 0.01; done")) as one:
+        session = one.engine.sessions.create().id
+        turn = asyncio.create_task(one.turn("go", session))
+        async with asyncio.timeout(BOUND):
+            while not (workspace / "started").exists():  # noqa: ASYNC110 - the command sets no event
+                await asyncio.sleep(0.01)
+        one.engine.changes.stop()
+        (workspace / "go").touch()
+        await turn
+        [notice] = [item for item in one.notices if item.code == "not_covered"]
+        with pytest.raises(NothingToUndo, match="Caddie was closed meanwhile"):
+            await one.engine.undo(session, _turn_of(one, session))
+    assert "Caddie was closed meanwhile" in notice.message
+
+
+def _turn_of(one: Desk, session: str) -> str:
+    [entry] = one.engine.changes.store.read(session).entries
+    return entry.checkpoint
+
+
+def test_of_the_built_in_tools_only_commands_are_watched() -> None:
+    """Whoever watches too much counts the person's own changes as the agent's."""
+    assert [tool.name for tool in BUILTIN if may_change_files_untold(tool)] == ["Bash"]
 
 
 def test_ten_thousand_files_are_looked_through_in_time(tmp_path: Path) -> None:
