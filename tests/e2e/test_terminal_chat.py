@@ -383,6 +383,28 @@ def test_an_earlier_conversation_is_shown_and_gone_on_with(start: Start) -> None
     assert (turn["sessionId"], turn["mode"]) == ("session-9", "plan")
 
 
+def test_undo_shows_what_became_of_each_file_and_redo_takes_it_back(start: Start) -> None:
+    files = [
+        {"path": "a.py", "outcome": "merged"},
+        {"path": "b.py", "outcome": "conflict", "detail": "was changed since in the same place (line 3)"},
+    ]
+    answers = {"caddie/session/undo": {"turnId": "t", "undoId": "u-7", "files": files, "message": "."}}
+    chat = start([text("Done.")], answers=answers)
+    chat.say("/undo")
+    chat.screen.wait_for("There is nothing to undo yet.")
+    chat.say("change them")
+    chat.screen.wait_for("Done.")
+    chat.say("/undo")
+    screen = chat.screen.wait_for("✓ a.py   taken back; other edits in it stay", "/redo takes this back")
+    assert "✗ b.py   left as it is: was changed since in the same place (line 3)" in screen
+    chat.say("/redo")
+    chat.say("/redo")
+    chat.screen.wait_for("There is no /undo to take back.")
+    first, second = chat.received("caddie/session/undo")
+    assert "turnId" not in first
+    assert second["turnId"] == "u-7"
+
+
 def test_ctrl_c_at_a_prompt_refuses_and_stops_the_turn(start: Start) -> None:
     chat = start([{"ask": ask(), "then": {"reject": [{"until": "cancel"}]}}], [text("Still here.")])
     chat.say("remind them")
