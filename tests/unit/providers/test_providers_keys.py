@@ -19,6 +19,7 @@ from caddie.errors import ProviderAuth, ProviderError
 from caddie.providers import build_provider
 from caddie.settings import Settings
 from editor_client import editor
+from engine_kit import desk
 
 PROVIDERS = ["anthropic", "openai", "openai-chat", "gemini", "xai"]
 ODD_KEYS = ["plainword123", "a/b+c/d+e==", "0123456789abcdef" * 4, KEY, "AIzaSyA-odd_key.with.dots"]
@@ -136,3 +137,11 @@ async def test_a_refused_key_is_in_no_notice_and_in_no_stored_session(
     kept = [path.read_bytes() for path in home.rglob("*") if path.is_file()]
     assert kept
     assert all(key.encode() not in content for content in kept)
+
+
+async def test_the_model_cannot_read_a_key_that_was_pasted_into_the_settings(workspace: Path) -> None:
+    async with desk(workspace, settings={"apiKeyEnv": "sk-ant-api03-abcdefgh"}) as one:
+        listed = await one.execute("Config", {"action": "list"})
+        got = await one.execute("Config", {"action": "get", "key": "apiKeyEnv"})
+    assert "abcdefgh" not in listed.text + got.text
+    assert "apiKeyEnv" in got.text
