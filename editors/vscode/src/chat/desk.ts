@@ -56,6 +56,8 @@ export class ChatDesk {
   prompts: Prompt[] = [];
   private savings: Savings | undefined;
   private running: AbortController | undefined;
+  /** What takes back the newest undo. */
+  private undoId: string | undefined;
   private outbox: Action[] = [];
   private isTelling = false;
   private ids = 0;
@@ -81,6 +83,7 @@ export class ChatDesk {
       picks: this.beside.picks,
       chips: this.beside.chips,
       changed: this.changes.list(),
+      canRedo: this.undoId !== undefined,
       savings: this.savings,
       can: { undo: true, compact: true },
       prompts: this.prompts,
@@ -141,6 +144,7 @@ export class ChatDesk {
   }
 
   private async run({ text, picks, tools, attachments, parts }: Outgoing, mine: AbortController): Promise<boolean> {
+    this.undoId = undefined;
     this.act({ do: 'start', text, picks, attachments, at: this.rim.now() });
     this.tell();
     const { sessionId } = this.conversation;
@@ -226,6 +230,7 @@ export class ChatDesk {
     this.queue = [];
     this.waiting.withdrawAll();
     this.changes.keep();
+    this.undoId = undefined;
     this.beside.clearHints();
   }
 
@@ -238,6 +243,7 @@ export class ChatDesk {
     const { sessionId } = this.conversation;
     if (!sessionId) return undefined;
     const result = await this.link.undo(sessionId, turnId);
+    this.undoId = result.undoId;
     const hasConflict = result.files.some(({ outcome }) => outcome === 'conflict');
     this.act({ do: 'notice', level: hasConflict ? 'warning' : 'info', text: result.message });
     if (!hasConflict) this.changes.undone(result.turnId);
@@ -262,6 +268,21 @@ export class ChatDesk {
   /** Words for the input, which the person asked for. */
   compose(text: string): void {
     this.rim.post({ type: 'compose', text, how: 'replace', focus: true });
+  }
+
+  /** Takes the newest undo back; it is offered until the next message. */
+  async redo(): Promise<void> {
+    if (!this.undoId) return;
+    const before = this.undoId;
+    const result = await this.undo(before);
+    this.undoId = undefined;
+    const came = result?.files.filter(({ outcome }) => outcome === 'restored' || outcome === 'merged') ?? [];
+    if (result)
+      this.changes.turnChanged(
+        before,
+        came.map(({ path }) => path),
+      );
+    this.tell();
   }
 
   keepChanges(): void {

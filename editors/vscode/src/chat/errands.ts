@@ -1,7 +1,7 @@
 /** What the panel does at the person's wish with the editor's help: diffs, attachments, commands, undo. */
 import * as vscode from 'vscode';
-import { type CaddieClient, messageOf } from '../client';
-import { type PromptInfo, promptsGet, promptsList, toolsSetState, type UndoResult } from '../protocol';
+import type { CaddieClient } from '../client';
+import { type PromptInfo, promptsGet, promptsList, toolsSetState } from '../protocol';
 import { oneLine, tokens } from '../text';
 import * as attachments from './attachments';
 import type { ChatDesk } from './desk';
@@ -69,18 +69,8 @@ export class Errands {
     vscode.window.setStatusBarMessage(vscode.l10n.t('{0} is enabled always.', oneLine(tool)), 4000);
   }
 
-  async undo(turnId?: string): Promise<void> {
-    const result = await this.desk.undo(turnId);
-    if (!result) throw new Error(vscode.l10n.t('Nothing was done in this conversation yet.'));
-    void this.offerRedo(result);
-  }
-
-  private async offerRedo({ undoId, message }: UndoResult): Promise<void> {
-    if (!undoId) return;
-    const redo = vscode.l10n.t('Undo the undo');
-    if ((await vscode.window.showInformationMessage(oneLine(message), redo)) === redo) {
-      await this.desk.undo(undoId).catch((error: unknown) => void vscode.window.showErrorMessage(messageOf(error)));
-    }
+  async undo(): Promise<void> {
+    if (!(await this.desk.undo())) throw new Error(vscode.l10n.t('Nothing was done in this conversation yet.'));
   }
 
   async attachThat(what: 'pick' | 'selection' | 'problems'): Promise<void> {

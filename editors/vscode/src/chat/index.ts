@@ -216,7 +216,9 @@ class Chat implements ChatPanel {
       case 'showWhole':
         return this.errands.showWhole(message.title, message.text);
       case 'undoTurn':
-        return this.errands.undo(message.turnId);
+        return this.errands.undo();
+      case 'redo':
+        return desk.redo();
       case 'keep':
         return desk.keepChanges();
       case 'openChange':

@@ -203,7 +203,10 @@ test('what was typed before the server was there gets its hints when it is', () 
   desk.typed('pay');
   desk.serverIs({ state: 'ready' });
   desk.searchAgain();
-  assert.deepEqual(drafts.map(({ text }) => text), ['pay', 'pay', 'pay']);
+  assert.deepEqual(
+    drafts.map(({ text }) => text),
+    ['pay', 'pay', 'pay'],
+  );
   assert.equal(new Set(drafts.map(({ draftId }) => draftId)).size, 3);
 });
 
@@ -250,7 +253,9 @@ test('changed files are counted from what was asked, and go when their turn is u
   ]);
   assert.equal(desk.changes.before('invoices.py'), 'a\n');
   assert.equal((await desk.undo())?.undoId, 'u1');
-  assert.deepEqual(desk.desk.changed, []);
+  assert.deepEqual([desk.desk.changed, desk.desk.canRedo], [[], true]);
+  await desk.redo();
+  assert.deepEqual([desk.desk.changed.map(({ path }) => path), desk.desk.canRedo], [['a.py'], false]);
 });
 
 test('a file that two turns changed stays until both are undone', () => {

@@ -62,6 +62,8 @@ export interface Desk {
   picks: HintInfo[];
   chips: Chip[];
   changed: ChangedFile[];
+  /** The newest undo can itself be undone. */
+  canRedo: boolean;
   savings?: Savings;
   /** What this server can do beyond the least. */
   can: { undo: boolean; compact: boolean };
@@ -121,7 +123,8 @@ export type ToHost =
   | { type: 'attachPicture'; name: string; dataUrl: string }
   | { type: 'detach'; id: string }
   | { type: 'showWhole'; title: string; text: string; language?: string }
-  | { type: 'undoTurn'; turnId?: string }
+  | { type: 'undoTurn' }
+  | { type: 'redo' }
   | { type: 'openChange'; path: string }
   | { type: 'keep' }
   | { type: 'log' }

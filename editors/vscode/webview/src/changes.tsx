@@ -10,8 +10,19 @@ import { t } from './words';
 export function Changes({ desk, isRunning }: { desk: Desk; isRunning: boolean }) {
   const page = useContext(PageContext);
   const [open, setOpen] = useState(true);
-  const { changed, can } = desk;
-  if (changed.length === 0) return null;
+  const { changed, can, canRedo } = desk;
+  if (changed.length === 0 && !canRedo) return null;
+  if (changed.length === 0) {
+    return (
+      <div class="changes changes-head">
+        <Icon name="discard" />
+        <span class="row-detail">{t('The changes are taken back.')}</span>
+        <button type="button" class="link" disabled={isRunning} onClick={() => page.post({ type: 'redo' })}>
+          {t('Undo the undo')}
+        </button>
+      </div>
+    );
+  }
   return (
     <div class="changes" role="group" aria-label={t('Changed files')}>
       <div class="changes-head">
