@@ -41,6 +41,7 @@ from caddie.settings import Settings
 from caddie.storage.checkpoints import CheckpointStore
 from caddie.storage.grants import GrantStore
 from caddie.storage.habits import read_habits
+from caddie.storage.manifests import ManifestFiles
 from caddie.storage.places import Places, cache_folder, usual_places
 from caddie.storage.results import ResultStore
 from caddie.storage.sessions import SessionStore
@@ -114,6 +115,7 @@ class Engine:
             on_prompts=door.prompts_changed,
             ask_question=door.person.ask_question,
             vault=TokenFiles(places),
+            manifests=ManifestFiles(places),
         )
         authority = Authority(
             self._states_now,

@@ -8,7 +8,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from caddie.errors import ServerFailed, ToolUnavailable, Unavailable
+from caddie.mcp.calls import Calls
 from caddie.mcp.connection import AskQuestion
+from caddie.mcp.manifests import Manifests, ManifestStore
 from caddie.mcp.oauth import TokenVault
 from caddie.mcp.prompts import check_arguments, find_prompt
 from caddie.mcp.remote import RemoteTool, identity_of
@@ -17,12 +19,11 @@ from caddie.mcp.supervisor import ConfiguredServer, Supervisor
 from caddie.tools.context import McpResource, ToolContext
 from caddie.tools.names import assign_names
 from caddie.tools.servers import PromptMessage, ServerPrompt, ServerStatus
-from caddie.tools.tool import Arguments, Run, Tool, ToolResult
+from caddie.tools.tool import Arguments, Run, Tool, ToolResult, error_result
 
 __all__ = ["ConfiguredServer", "McpManager"]
 
 CLOSE_SECONDS = 8.0
-_LAZY = "starts when it is asked for (lazy)"
 
 
 class McpManager:
@@ -40,14 +41,17 @@ class McpManager:
         on_prompts: Callable[[], None] = lambda: None,
         ask_question: AskQuestion | None = None,
         vault: TokenVault | None = None,
+        manifests: ManifestStore | None = None,
     ) -> None:
-        """`vault` keeps what servers gave after a sign-in; without it nobody can sign in."""
+        """`vault` keeps what servers gave after a sign-in; without it nobody can sign in. `manifests` keeps what lazy
+        servers offered."""
         self._workspace = workspace
         self._on_tools = on_tools
         self._on_status = on_status
         self._on_prompts = on_prompts
         self._ask_question = ask_question
         self._vault = vault
+        self._manifests = Manifests(manifests)
         self._sign_ins = SignIns(vault, self._again)
         self._supervisors: dict[str, Supervisor] = {}
         self._leaving: dict[asyncio.Task[None], Supervisor] = {}
@@ -184,6 +188,7 @@ class McpManager:
             on_tools=lambda server, tools: self._publish(supervisor, tools),
             on_status=self._on_status,
             on_prompts=self._on_prompts,
+            on_listed=lambda tools: self._listed(supervisor, tools),
             ask_question=self._ask_question,
             vault=self._vault,
         )
@@ -195,7 +200,7 @@ class McpManager:
         if not server.enabled:
             self._see_out(supervisor, supervisor.halt(f"switched off by mcp.servers.{supervisor.name}.enabled"))
         elif server.lazy:
-            self._see_out(supervisor, supervisor.halt(_LAZY))
+            self._see_out(supervisor, self._lay_to_rest(supervisor, supervisor.halt_for_restart()))
         else:
             self._again(supervisor)
 
@@ -207,6 +212,25 @@ class McpManager:
 
         return self._see_out(supervisor, start_after(supervisor.halt_for_restart()))
 
+    async def _lay_to_rest(self, supervisor: Supervisor, ended: Awaitable[None]) -> None:
+        """Until it is used; one that is not known yet runs once before, to learn its tools."""
+        order = supervisor.orders
+        await ended
+        known: Sequence[RemoteTool] | None = await self._manifests.load(supervisor.configured.server)
+        if known is None and supervisor.orders == order:
+            supervisor.start()
+            order, uses = supervisor.orders, supervisor.uses
+            await supervisor.until_settled()
+            if supervisor.status.state == "ready" and supervisor.uses == uses:
+                known = supervisor.tools
+        if known is not None and supervisor.orders == order:
+            await supervisor.rest(known)
+
+    def _listed(self, supervisor: Supervisor, tools: Sequence[RemoteTool]) -> None:
+        server = supervisor.configured.server
+        if server.lazy:
+            self._see_out(supervisor, self._manifests.save(server, tools))
+
     def _publish(self, supervisor: Supervisor, remote: Sequence[RemoteTool]) -> None:
         name = supervisor.name
         if self._supervisors.get(name, supervisor) is not supervisor:
@@ -216,7 +240,7 @@ class McpManager:
         self._wire_names[name] = set(names.values())
         identity = identity_of(supervisor.configured.server)
         tools = [
-            Tool(tool.spec(name, wire := names[tool.name], identity), _runner(supervisor, tool.name, wire))
+            Tool(tool.spec(name, wire := names[tool.name], identity), _runner(supervisor, tool, wire))
             for tool in remote
         ]
         self._on_tools(name, tools)
@@ -248,10 +272,19 @@ async def _prompts_or_none(supervisor: Supervisor) -> Sequence[ServerPrompt]:
         return ()
 
 
-def _runner(supervisor: Supervisor, original: str, wire: str) -> Run:
+def _runner(supervisor: Supervisor, tool: RemoteTool, wire: str) -> Run:
     async def run(arguments: Arguments, context: ToolContext) -> ToolResult:
+        async def call(calls: Calls) -> ToolResult:
+            # A server that started for this call may offer something else than what was shown and permitted.
+            if not any(one == tool for one in supervisor.tools if one.name == tool.name):
+                return error_result(
+                    f"{wire} is not what it was when you called it: the MCP server {supervisor.name!r} describes its "
+                    "tools otherwise now. Nothing was called; look it up again and call it as it is."
+                )
+            return await calls.call_tool(tool.name, arguments, context)
+
         try:
-            return await supervisor.ask(lambda calls: calls.call_tool(original, arguments, context))
+            return await supervisor.ask(call)
         except ServerFailed as failure:
             starting = supervisor.status.state == "connecting"
             reason: Unavailable = "server_starting" if starting else "server_down"

@@ -57,17 +57,22 @@ class Supervisor:
         on_tools: Callable[[str, Sequence[RemoteTool]], None],
         on_status: Callable[[ServerStatus], None],
         on_prompts: Callable[[], None],
+        on_listed: Callable[[Sequence[RemoteTool]], None],
         ask_question: AskQuestion | None,
         vault: TokenVault | None = None,
     ) -> None:
         self.name = name
         self.configured = configured
         self.is_given_up = True
+        self.orders = 0
+        """Grows with each order, and `uses` with each request: who waited can tell what came meanwhile."""
+        self.uses = 0
         self.status = ServerStatus(name, "stopped", origin=configured.origin)
         self._workspace = workspace
         self._on_tools = on_tools
         self._on_status = on_status
         self._on_prompts = on_prompts
+        self._on_listed = on_listed
         self._ask_question = ask_question
         self._vault = vault
         self._tools: list[RemoteTool] = []
@@ -77,11 +82,14 @@ class Supervisor:
         self._task: asyncio.Task[None] | None = None
         self._earlier_log = ""
         self._is_relisting = False
+        self._is_resting = False
         self._news = asyncio.Event()  # replaced at each change of the status
 
     # Orders from outside.
 
     def start(self) -> None:
+        self.orders += 1
+        self._is_resting = False
         if self._task is None or self._task.done():
             self.is_given_up = False
             self._become("connecting")
@@ -104,12 +112,23 @@ class Supervisor:
         self._become("connecting", reason)
         return ending
 
+    def rest(self, tools: Sequence[RemoteTool]) -> asyncio.Future[None]:
+        """Known and not running: the first request starts it."""
+        self.is_given_up = True
+        ending = self._end_life()
+        self._is_resting = True
+        self._publish(list(tools))
+        self._become("stopped", "starts when a tool of it is called (lazy)")
+        return ending
+
     def wait_for_person(self, reason: str) -> None:
         """Say what a server that needs authorization waits for."""
         if self.status.state == "needsAuth":
             self._become("needsAuth", reason)
 
     def _end_life(self) -> asyncio.Future[None]:
+        self.orders += 1
+        self._is_resting = False
         task, self._task, self._calls = self._task, None, None
         if task:
             task.cancel()
@@ -149,6 +168,7 @@ class Supervisor:
 
         Raises: ServerFailed, with the reason, when there is none or it broke meanwhile.
         """
+        self.uses += 1
         connection, calls = await self._connected()
         try:
             return await request(calls)
@@ -173,9 +193,13 @@ class Supervisor:
         self._on_prompts()
 
     async def _connected(self) -> tuple[Connection, Calls]:
+        is_slow = self.configured.server.lazy  # a start from nothing, perhaps
+        seconds = max(CALL_WAIT_SECONDS, self.configured.server.timeout) if is_slow else CALL_WAIT_SECONDS
         try:
-            async with asyncio.timeout(CALL_WAIT_SECONDS):
-                while not self.is_given_up:
+            async with asyncio.timeout(seconds):
+                while self._is_resting or not self.is_given_up:
+                    if self._is_resting:
+                        self.start()
                     if self._connection and self._calls and self._connection.is_usable:
                         return self._connection, self._calls
                     await self._news.wait()
@@ -247,6 +271,7 @@ class Supervisor:
                 continue
             delay = FIRST_BACKOFF_SECONDS
             self._publish([to_remote(tool) for tool in listed])
+            self._on_listed(self._tools)
             self._calls = calls
             self._become("ready", version=connection.version)
             await asyncio.sleep(_RELIST_PAUSE_SECONDS)

@@ -42,6 +42,10 @@ class Places:
         return self.data / "mcp-tokens"
 
     @property
+    def manifests(self) -> Path:
+        return self.data / "manifests"
+
+    @property
     def results(self) -> Path:
         return self.data / "results"
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from caddie.mcp.manager import ConfiguredServer, McpManager
 from caddie.settings import McpServer, Settings
+from caddie.storage.manifests import ManifestFiles
 from caddie.storage.places import Places
 from caddie.storage.tokens import TokenFiles
 from caddie.tools.context import NoEditor, QuestionRequest, SessionState, ToolContext
@@ -36,13 +37,15 @@ class Bench:
         self.answers: dict[str, str] | None = None
         self._news = asyncio.Event()
         self.prompts_changed = 0
+        places = Places(workspace, workspace / "data", workspace)
         self.manager = McpManager(
             workspace,
             on_tools=self._on_tools,
             on_status=self._on_status,
             on_prompts=self._on_prompts,
             ask_question=self._ask,
-            vault=TokenFiles(Places(workspace, workspace / "data", workspace)),
+            vault=TokenFiles(places),
+            manifests=ManifestFiles(places),
         )
 
     async def connect(self, **servers: ConfiguredServer) -> None:

@@ -222,15 +222,13 @@ async def test_configuring_again_touches_only_what_changed(bench: Bench, count: 
     assert [status.name for status in bench.manager.statuses()] == ["changed", "same"]
 
 
-async def test_switched_off_and_lazy_servers_rest_until_asked_for(bench: Bench, count: Path) -> None:
-    await bench.connect(
-        off=fixture_server("counted.py", count, enabled=False), lazy=fixture_server("counted.py", count, lazy=True)
-    )
-    assert [status.state for status in bench.manager.statuses()] == ["stopped", "stopped"]
+async def test_servers_that_are_switched_off_rest_until_asked_for(bench: Bench, count: Path) -> None:
+    await bench.connect(off=fixture_server("counted.py", count, enabled=False))
+    assert bench.status("off").state == "stopped"
     assert "mcp.servers.off.enabled" in bench.status("off").reason
-    await bench.manager.start("lazy")
-    assert await bench.manager.settled(["lazy"], 10) == ()
-    assert len(bench.tools["lazy"]) == 9
+    await bench.manager.start("off")
+    assert await bench.manager.settled(["off"], 10) == ()
+    assert len(bench.tools["off"]) == 9
 
 
 async def test_a_changed_configuration_is_pending_at_once(bench: Bench, count: Path, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@
 ---@field cwd? string Folder to start in; empty is the workspace.
 ---@field url? string Address of a server that speaks streamable HTTP.
 ---@field headers? table<string, string> Sent with every request to `url`.
----@field lazy? boolean Start only when a tool of it is called. (default false)
+---@field lazy? boolean Start only when a tool of it is called; the first time once, to learn its tools. (default false)
 ---@field timeout? number Seconds to wait for an answer. (default 30)
 ---@field enabled? boolean Off keeps the entry and starts nothing. (default true)
 
