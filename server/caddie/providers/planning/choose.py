@@ -34,7 +34,7 @@ _CHANGES: tuple[tuple[str, str], ...] = (
         r"write|edit|update|set|modify|replace|patch",
         r"\b(?:write|edit|update|set|modify|change|replace|save|fill|overwrite|patch)\b|写|改|替换|设置|更新",
     ),
-    (r"move|rename", r"\b(?:move|rename)\b|移动|重命名|改名"),
+    (r"move|rename", r"\b(?:move|rename|mv)\b|移动|重命名|改名"),
     (r"reset|revert|restore|undo", r"\b(?:reset|revert|restore|undo|unstage)\b|重置|撤销|取消|恢复"),
     (
         r"commit",

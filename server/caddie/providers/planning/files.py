@@ -81,7 +81,7 @@ _LIST = re.compile(
 def list_files(values: Values) -> CoreCall | None:
     text = values.text
     if not _LIST.search(text) or re.search(
-        r"\b(?:containing|contain|mention\w*|referenc\w*|imports?|with size|sizes|tree|changed|modified|staged"
+        r"\b(?:containing|contain|mention\w*|referenc\w*|imports?|with size|sizes|tree|changed|modified|staged?"
         r"|metadata)\b|包含|提到|大小|树",
         text,
         re.I,
