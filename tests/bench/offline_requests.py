@@ -1,6 +1,6 @@
 """How often is the offline provider right, and how long does it think? This prints both.
 
-Searching is not counted: the plan is, each step of it, as the median and the slowest of many.
+Searching is not counted: only the plan of the first step, as the median and the slowest of many.
 """
 
 from __future__ import annotations
