@@ -136,6 +136,9 @@ VECTORS: dict[str, Any] = {
         },
         "$defs": {"base": {"type": "object", "properties": {"b": {"type": "string"}}}},
     },
+    "patterns that Python cannot read": {
+        "properties": {"a": {"patternProperties": {"^\\p{L}$": {"type": "null"}}, "additionalProperties": False}}
+    },
     "all in one": {
         "properties": {
             "a": {

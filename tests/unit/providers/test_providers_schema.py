@@ -68,6 +68,8 @@ def test_what_the_tool_takes_its_cleaned_schema_takes_too(name: str) -> None:
         ("properties named like keywords", {"type": "a", "$ref": "b", "required": True}),
         ("mixed enum", {"e": None, "c": None}),
         ("additionalProperties", {"any": "text"}),
+        ("patterns that Python cannot read", {"a": {"b": None}}),
+        ("recursion through a choice", {"value": [[[["deep"]]]]}),
     ]
     cleaner = CLEANERS[name]
     for vector, arguments in cases:
