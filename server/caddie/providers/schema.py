@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 _LOOK_AROUND = re.compile(r"\(\?(?:[=!]|<[=!])")
 _MENDS = 4
-_KEPT_SIZE = 100_000
+_KEPT_SIZE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
