@@ -37,7 +37,8 @@ class ChangeLog:
         self._limit = limit
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="caddie-checkpoints")
         self._unfinished: set[asyncio.Future[None]] = set()
-        self._snapshot = Snapshot(Path(os.path.realpath(workspace)), store.contents, limit() // 2)
+        root, own = (Path(os.path.realpath(folder)) for folder in (workspace, store.folder.parent))
+        self._snapshot = Snapshot(root, store.contents, limit() // 2, own)
         self._watchers = 0  # this and the rest are touched on the thread alone
         self._blind = ""
         self._told: set[str] = set()

@@ -61,6 +61,7 @@ class Snapshot:
     root: Path
     contents: Contents
     budget: int
+    own: Path  # Caddie's own folder, which may lie inside the workspace and changes all the time
     seen: dict[str, Seen] = field(default_factory=dict)
     kept_bytes: int = 0
     looked_at: int = 0
@@ -73,7 +74,7 @@ class Snapshot:
         """
         deadline = time.monotonic() + READING_SECONDS
         self.looked_at = time.time_ns()
-        paths = set(listed(self.root))
+        paths = set(listed(self.root, self.own))
         for path in self.seen.keys() - paths:
             self._forget(path)
         with self.contents.packed():
@@ -84,7 +85,7 @@ class Snapshot:
         """What has changed since the last look; from now on that is the last look. Raises: CannotLook, OSError."""
         began, self.looked_at = self.looked_at, time.time_ns()
         deadline = time.monotonic() + READING_SECONDS
-        for path in sorted({*listed(self.root), *self.seen}):
+        for path in sorted({*listed(self.root, self.own), *self.seen}):
             old = self.seen.get(path)
             status = _status(path)
             if old is not None and status is not None and old.stamp == _stamp(status):
@@ -162,11 +163,16 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_mode
 
 
-def listed(root: Path) -> Iterator[str]:
-    """Absolute paths of the files and symbolic links that are not ignored. Raises: CannotLook."""
+def listed(root: Path, own: Path) -> Iterator[str]:
+    """Absolute paths of the files and symbolic links that are not ignored, without those of Caddie's own folder.
+
+    Raises: CannotLook.
+    """
     folders = {str(root)}
     for name in _files(root):
         path = os.path.join(root, name)
+        if path.startswith(f"{own}{os.sep}"):
+            continue
         folders.add(os.path.dirname(path))
         yield path
     for folder in folders:

@@ -100,9 +100,9 @@ class CheckpointStore:
     """Everything here blocks: call it off the loop."""
 
     def __init__(self, places: Places) -> None:
-        self._folder = places.data / "checkpoints"
-        self._journals = self._folder / places.sessions.name
-        self.contents = Contents(self._folder / "contents")
+        self.folder = places.data / "checkpoints"
+        self._journals = self.folder / places.sessions.name
+        self.contents = Contents(self.folder / "contents")
 
     def append(self, session_id: str, entries: Iterable[Entry]) -> None:
         """Raises: OSError."""
@@ -128,7 +128,7 @@ class CheckpointStore:
     def trim(self, limit: int) -> None:
         """Keep what is on disk within `limit` bytes; journals of a month ago go."""
         oldest = time.time() - KEEP_SECONDS
-        for path in self._folder.glob("*/*.jsonl"):
+        for path in self.folder.glob("*/*.jsonl"):
             try:
                 if path.stat().st_mtime < oldest:
                     path.unlink(missing_ok=True)

@@ -483,6 +483,14 @@ def _turn_of(one: Desk, session: str) -> str:
     return entry.checkpoint
 
 
+def test_caddies_own_folder_is_no_part_of_a_workspace_that_holds_it(tmp_path: Path) -> None:
+    for name in ("data/checkpoints/x", "data-of-mine/y", "z"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = {os.path.relpath(path, tmp_path) for path in snapshot.listed(tmp_path, tmp_path / "data")}
+    assert found == {"data-of-mine/y", "z"}
+
+
 def test_of_the_built_in_tools_only_commands_are_watched() -> None:
     """Whoever watches too much counts the person's own changes as the agent's."""
     assert [tool.name for tool in BUILTIN if may_change_files_untold(tool)] == ["Bash"]
@@ -493,4 +501,4 @@ def test_ten_thousand_files_are_looked_through_in_time(tmp_path: Path) -> None:
         (tmp_path / f"d{folder}").mkdir()
         for number in range(100):
             (tmp_path / f"d{folder}/{number}.txt").touch()
-    assert len(list(snapshot.listed(tmp_path))) == 10_000
+    assert len(list(snapshot.listed(tmp_path, tmp_path / "data"))) == 10_000
