@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any
 
 from caddie.tools.launchers import launched
@@ -34,8 +35,12 @@ _ATOMS = frozenset({
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _BLANKS = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _UNREADABLE = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]|(?<![\s\\])\\\n")
-_BEFORE_COMMENT = (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")")
-_OLD_FORM = re.compile(rb"(?<!\\)`")
+_BEFORE_COMMENT = re.compile(rb"(?:^|^[^\\]?[ \t]|[\n;&|()])$")
+_CODE_LEFT = re.compile(rb"(?<!\\)[`$<>]\(|(?<!\\)`.")
+_QUOTED = frozenset({
+    "raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_end", "heredoc_body", "heredoc_content",
+    "$(", "$((", "<(", ">(",
+})  # fmt: skip
 _CODE = re.compile(r"\$\(|`|\$\{")
 # These evaluate the text of a variable or subscript, in which a command may hide.
 _EVALUATING = frozenset({
@@ -173,8 +178,8 @@ class _Reader:
             self._evaluates = True
         elif node.type == "heredoc_body" and b"`" in node.text and not _is_quoted(node):
             self._give_up("it holds a command that cannot be read")
-        elif node.type == "``" or (node.type in ("word", "string_content") and _OLD_FORM.search(node.text)):
-            self._give_up("it holds several substitutions in the old form")  # which the grammar mixes up
+        elif node.type == "``" or (not node.children and node.type not in _QUOTED and _CODE_LEFT.search(node.text)):
+            self._give_up("it holds substitutions that are not understood")
         elif node.type == "ansi_c_string" and re.search(rb"\\[0-7xuUc]", node.text):
             self._give_up("it holds text that is hidden by escapes")
         elif node.type == "expansion" and re.search(rb"^\$\{!|@\w\}$", node.text):
@@ -183,7 +188,7 @@ class _Reader:
             self._give_up("a here document does not end")
         if node.type == "command_substitution" and node.text.startswith(b"`") and b"\\" in node.text:
             self._give_up("it holds a substitution within one in the old form")
-        if node.type == "comment" and self._source[node.start_byte - 1 : node.start_byte] not in _BEFORE_COMMENT:
+        if node.type == "comment" and not _BEFORE_COMMENT.search(self._source[: node.start_byte][-2:]):
             self._give_up("a part of a word looks like a comment")
         if node.type in ("comment", "heredoc_body"):
             self._silent.append((node.start_byte, node.end_byte))
@@ -202,6 +207,8 @@ class _Reader:
         return bool(_BLANKS.fullmatch(self._source, at, node.end_byte))
 
     def _call(self, node: Any) -> None:
+        if _is_glued(node):
+            self._give_up("a word of it is not understood")
         words = [self._word(child) for child in _words_of(node)]
         self._has_code = self._has_code or any(word.is_code for word in words)
         known = _known(words)
@@ -260,7 +267,9 @@ class _Reader:
     def _assignment(self, node: Any) -> None:
         self._evaluates = self._evaluates or b"[" in node.text.split(b"=")[0]
         text = node.text.decode()
-        self._has_code = self._has_code or bool(_CODE.search(text))
+        value = node.children[-1]
+        is_code = bool(_CODE.search(text)) if value.type == "array" else self._word(value).is_code
+        self._has_code = self._has_code or is_code
         if _STEERING.match(text):
             self._doubt("it changes how the shell works")
 
@@ -348,6 +357,12 @@ def _words_of(node: Any) -> Iterator[Any]:
     if parent is not None and parent.type == "redirected_statement" and parent.children[0] == node:
         for redirect in parent.children[1:]:
             yield from _stray(redirect)
+
+
+def _is_glued(call: Any) -> bool:
+    """Words without a blank between them are one word, which the grammar has torn apart."""
+    parts = [child for child in call.children if child.type not in _REDIRECTS]
+    return any(one.end_byte == two.start_byte for one, two in pairwise(parts))
 
 
 def _stray(redirect: Any) -> Iterator[Any]:
