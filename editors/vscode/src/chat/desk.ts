@@ -48,6 +48,8 @@ export class ChatDesk {
   conversation: Conversation = newConversation();
   server: ServerState = { state: 'starting' };
   mode: Mode = 'agent';
+  /** Chosen by the person and not told to the server yet; what the settings say needs no telling. */
+  private chosenMode: Mode | undefined;
   model = '';
   readonly waiting = new Waiting(() => this.tell());
   readonly changes = new Changes();
@@ -149,11 +151,12 @@ export class ChatDesk {
     this.tell();
     const { sessionId } = this.conversation;
     try {
-      const params = { sessionId, message: text, attachments: parts, pickedTools: tools, mode: this.mode };
+      const params = { sessionId, message: text, attachments: parts, pickedTools: tools, mode: this.chosenMode };
       const result = await this.link.turn(params, mine.signal);
       if (this.running !== mine) return false;
       this.act({ do: 'answered', ...pick(result) });
       this.mode = result.mode;
+      this.chosenMode = undefined;
       this.model = result.model || this.model;
       this.changes.turnChanged(result.turnId, result.changedFiles ?? []);
       void this.refreshSavings();
@@ -220,6 +223,7 @@ export class ChatDesk {
     this.leave();
     this.act({ do: 'opened', opened });
     this.mode = opened.session.mode;
+    this.chosenMode = undefined;
     void this.refreshSavings();
     this.tell();
   }
@@ -235,7 +239,7 @@ export class ChatDesk {
   }
 
   setMode(mode: Mode): void {
-    this.mode = mode;
+    this.mode = this.chosenMode = mode;
     this.tell();
   }
 

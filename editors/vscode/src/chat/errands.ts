@@ -75,7 +75,7 @@ export class Errands {
 
   async attachThat(what: 'pick' | 'selection' | 'problems'): Promise<void> {
     const { editor } = this.lastEditor;
-    if (what === 'pick') return this.attachFiles(await attachments.chooseFiles());
+    if (what === 'pick') return this.attachAny();
     const part =
       what === 'selection' ? attachments.selectionAttachment(editor) : attachments.problemsAttachment(editor);
     if (!part) {
@@ -84,6 +84,21 @@ export class Errands {
       return void vscode.window.setStatusBarMessage(words, 4000);
     }
     this.desk.beside.attach(part, { kind: what });
+  }
+
+  /** The + button: what can go with a message. */
+  private async attachAny(): Promise<void> {
+    const rows = [
+      {
+        label: `$(file) ${vscode.l10n.t('Files…')}`,
+        act: async () => this.attachFiles(await attachments.chooseFiles()),
+      },
+      { label: `$(list-selection) ${vscode.l10n.t('Selected text')}`, act: () => this.attachThat('selection') },
+      { label: `$(warning) ${vscode.l10n.t('Problems of the open file')}`, act: () => this.attachThat('problems') },
+    ];
+    await (
+      await vscode.window.showQuickPick(rows, { placeHolder: vscode.l10n.t('What goes with the message?') })
+    )?.act();
   }
 
   async attachFiles(uris: readonly string[]): Promise<void> {

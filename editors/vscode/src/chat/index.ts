@@ -78,7 +78,9 @@ class Chat implements ChatPanel {
       client.onDidChangeState(() => this.onServer()),
       ...this.commands(),
     );
-    this.desk.model = vscode.workspace.getConfiguration('caddie').get('model', '');
+    const settings = vscode.workspace.getConfiguration('caddie');
+    this.desk.model = settings.get('model', '');
+    if (settings.get<string>('permissions.mode') === 'plan') this.desk.mode = 'plan';
     this.onServer();
   }
 
@@ -236,7 +238,8 @@ class Chat implements ChatPanel {
   private async takeUp(sessionId: string | undefined): Promise<void> {
     const wanted = this.isFresh && this.desk.conversation.items.length === 0 ? sessionId : undefined;
     this.isFresh = false;
-    if (wanted) await this.desk.open(wanted);
+    // One that is gone is no loss that the person must hear of.
+    if (wanted) await this.desk.open(wanted).catch(() => undefined);
   }
 
   private commands(): vscode.Disposable[] {
@@ -295,6 +298,10 @@ function serverOf(client: CaddieClient): Server {
         return await client.request(chatTurn, params, source.token);
       } catch (error) {
         if (signal.aborted || (error as { code?: number }).code === CANCELLED) throw new Stopped();
+        if (client.state !== 'ready')
+          throw new Error(
+            client.problem || vscode.l10n.t('The server stopped during the turn. Send the message again.'),
+          );
         throw error;
       }
     },

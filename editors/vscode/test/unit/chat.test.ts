@@ -86,7 +86,7 @@ test('a message takes chips and picks with it, once', async () => {
   desk.send('pay it');
   assert.deepEqual(turns[0]?.params, {
     ...{ sessionId: undefined, message: 'pay it', attachments: [{ name: 'a.py', path: '/x/a.py' }] },
-    ...{ pickedTools: ['mcp__acme__pay'], mode: 'agent' },
+    ...{ pickedTools: ['mcp__acme__pay'], mode: undefined },
   });
   turns[0].answer({});
   await settle();
@@ -113,6 +113,23 @@ test('what is said during a turn waits and is sent when it ends', async () => {
     turns.map(({ params }) => params.message),
     ['one', 'two'],
   );
+});
+
+test('a mode is told once it was chosen, and only then', async () => {
+  const { desk, turns, settle } = office();
+  desk.send('one');
+  turns[0]!.answer({});
+  await settle();
+  desk.setMode('plan');
+  desk.send('two');
+  turns[1]!.answer({ mode: 'plan' });
+  await settle();
+  desk.send('three');
+  assert.deepEqual(
+    turns.map(({ params }) => params.mode),
+    [undefined, 'plan', undefined],
+  );
+  assert.equal(desk.desk.mode, 'plan');
 });
 
 test('a stopped turn gives back what waited and the next message works', async () => {
@@ -170,7 +187,7 @@ test('another conversation stops the turn, and its late words do not come in', a
   assert.deepEqual(shown(), ['Which?']);
   assert.equal(desk.mode, 'plan');
   desk.send('on');
-  assert.deepEqual([turns.length, turns[1]?.params.sessionId, turns[1]?.params.mode], [2, 's0', 'plan']);
+  assert.deepEqual([turns.length, turns[1]?.params.sessionId, turns[1]?.params.mode], [2, 's0', undefined]);
 });
 
 test('hints belong to the newest draft, and not to what was picked or never wanted', () => {

@@ -107,13 +107,11 @@ test('a replay of merged pieces, and of a copy that went through JSON, is the sa
   assert.deepEqual(JSON.parse(JSON.stringify(STORY.slice(6).reduce(apply, half))), JSON.parse(JSON.stringify(whole)));
 });
 
-test('ten thousand pieces are folded in a moment, and what did not change stays the same object', () => {
+test('ten thousand pieces are one text, and what did not change stays the same object', () => {
   const c = play(...STORY);
   const first = c.items[0];
-  const began = performance.now();
   const pieces = Array.from({ length: 10_000 }, (_, at) => text(`word ${at} `));
   const grown = turn(pieces, 't1', 100).reduce(apply, c);
-  assert.ok(performance.now() - began < 1000);
   assert.equal(grown.items[0], first);
 });
 
