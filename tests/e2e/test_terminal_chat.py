@@ -575,6 +575,38 @@ def test_commands_ask_the_server_and_a_mistyped_one_names_the_nearest(start: Sta
     chat.screen.wait_for("Plan mode", "nothing is changed")
 
 
+def test_the_prompts_of_servers_are_commands_and_become_the_next_message(start: Start) -> None:
+    prompts = [
+        {
+            "name": "git:commit",
+            "server": "git",
+            "description": "Writes a \x1b[31mmessage",
+            "arguments": [{"name": "style", "required": True}],
+        }
+    ]
+    answers = {
+        "caddie/prompts/list": {"prompts": prompts},
+        "caddie/prompts/get": {
+            "message": "Write a short message.",
+            "attachments": [{"name": "/git:commit", "text": "the diff"}],
+        },
+        "caddie/mcp/authorize": {"url": "https://auth.example/in", "opened": False},
+    }
+    chat = start([text("Fixed.")], answers=answers)
+    chat.say("/prompts")
+    chat.screen.wait_for("/git:commit style=…", "Writes a")
+    chat.say("/git:commit style=short")
+    chat.screen.wait_for("Write a short message.", "Fixed.")
+    assert chat.received("caddie/prompts/get") == [{"name": "git:commit", "arguments": {"style": "short"}}]
+    (turn,) = chat.received("caddie/chat/turn")
+    assert turn["message"] == "Write a short message."
+    assert turn["attachments"] == [{"name": "/git:commit", "text": "the diff"}]
+    chat.say("/git:commit short")
+    chat.screen.wait_for("Expected name=value, got 'short'")
+    chat.say("/authorize git")
+    chat.screen.wait_for("https://auth.example/in")
+
+
 def test_without_a_terminal_each_line_is_a_message(tmp_path: Path) -> None:
     chat = Chat(tmp_path)
     script = {

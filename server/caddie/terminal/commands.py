@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,6 +35,7 @@ _UNDONE = {
     "conflict": ("✗", WRONG, "left as it is"),
 }
 _RESUMED = 12
+_PROMPT = re.compile(r"/[^\s/:]+:[^\s:][^\s]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,9 @@ COMMANDS = (
     Command("search", "QUERY", "what the model would find"),
     Command("explain", "TOOL", "why a tool is as it is"),
     Command("servers", "", "the MCP servers and their status"),
+    Command("prompts", "", "what they offer as /server:prompt name=value"),
+    Command("authorize", "SERVER", "sign in to a server that wants to know who asks"),
+    Command("signout", "SERVER", "forget that sign-in"),
     Command("model", "[N or NAME]", "the models that may answer, or choose one"),
     Command("sessions", "", "earlier conversations in this folder"),
     Command("resume", "N", "go on with one of them"),
@@ -73,8 +78,13 @@ _KEYS = (
 
 
 def parse(text: str) -> tuple[str, str] | None:
-    """`/search late invoices` → (`search`, `late invoices`); None for a message. A path such as `/etc/hosts` is one."""
+    """`/search late invoices` → (`search`, `late invoices`); None for a message. A path such as `/etc/hosts` is one.
+
+    `/git:commit style=short` is the prompt of a server.
+    """
     first, _, rest = text.strip().partition(" ")
+    if _PROMPT.fullmatch(first) and "\n" not in text.strip():
+        return "prompt", text.strip()[1:]
     if not first.startswith("/") or "/" in first[1:] or not first[1:].isalpha() or "\n" in text.strip():
         return None
     return first[1:].lower(), rest.strip()

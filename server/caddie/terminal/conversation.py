@@ -40,7 +40,7 @@ class Conversation:
         self._printer = Printer(self._desk, pen, screen)
         self._asks = Asks(self._desk, self._printer, screen)
         self._turns = Turns(self._desk, self._printer, screen, link)
-        self._errands = Errands(self._desk, self._printer, link)
+        self._errands = Errands(self._desk, self._printer, link, self._turns.send)
         return self._printer
 
     def start(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from caddie.protocol.chat import Mode, ToolCallEvent
+from caddie.protocol.chat import Attachment, Mode, ToolCallEvent
 from caddie.terminal import cards, view
 from caddie.terminal.client import Call
 from caddie.terminal.commands import Command
@@ -24,6 +24,7 @@ from caddie.terminal.turn import Answer, Item, Thought, TurnState
 class Outgoing:
     message: str
     picked: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(slots=True)

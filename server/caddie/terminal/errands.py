@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from caddie.protocol import methods
 from caddie.protocol.base import Empty, Message
 from caddie.protocol.chat import (
@@ -26,16 +28,23 @@ from caddie.protocol.tools import (
 )
 from caddie.terminal import commands
 from caddie.terminal.client import RpcError, ServerGone
-from caddie.terminal.desk import Desk
+from caddie.terminal.desk import Desk, Outgoing
 from caddie.terminal.link import Link
 from caddie.terminal.printer import Printer
+from caddie.terminal.server_errands import ServerErrands
 
-_NEEDS = {"search": "/search late invoices", "explain": "/explain WebFetch", "resume": "/resume 1, after /sessions"}
+_NEEDS = {
+    "search": "/search late invoices", "explain": "/explain WebFetch", "resume": "/resume 1, after /sessions",
+    "prompt": "/git:commit style=short, after /prompts", "authorize": "/authorize github, after /servers",
+    "signout": "/signout github, after /servers",
+}  # fmt: skip
 
 
 class Errands:
-    def __init__(self, desk: Desk, printer: Printer, link: Link) -> None:
+    def __init__(self, desk: Desk, printer: Printer, link: Link, send: Callable[[Outgoing], None]) -> None:
+        """`send` takes a message to the model."""
         self._desk, self._printer, self._link = desk, printer, link
+        self._servers = ServerErrands(printer, self._ask, send)
         self._sessions: list[str] = []
         self._undone: list[str] = []
         self._models: list[str] = []  # as listed last; a number counts in it
@@ -70,6 +79,14 @@ class Errands:
             case "servers":
                 servers = ServersResult.model_validate(await self._ask(methods.MCP_LIST, Empty()))
                 self._printer.show(commands.servers(servers))
+            case "prompts":
+                await self._servers.prompts()
+            case "prompt":
+                await self._servers.prompt(argument)
+            case "authorize":
+                await self._servers.authorize(argument)
+            case "signout":
+                await self._servers.sign_out(argument)
             case "model":
                 await self._model(argument)
             case "sessions":

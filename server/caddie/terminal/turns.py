@@ -87,6 +87,7 @@ class Turns:
             session_id=self._desk.session_id,
             message=outgoing.message,
             picked_tools=list(outgoing.picked),
+            attachments=list(outgoing.attachments),
             mode=self._desk.mode,
         )
         running = self._desk.running = Running(client.begin(methods.CHAT_TURN.name, params.wire()))

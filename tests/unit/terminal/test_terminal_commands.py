@@ -7,6 +7,7 @@ from rich.console import Console
 
 from caddie.protocol.chat import FileUndone, UndoResult
 from caddie.terminal.commands import complete, parse, undone, unknown
+from caddie.terminal.server_errands import read_call
 from caddie.terminal.view import Pen
 
 
@@ -17,6 +18,9 @@ from caddie.terminal.view import Pen
         (" /Help ", ("help", "")),
         ("/etc/hosts is broken", None),
         ("/2 is half", None),
+        ("/git:commit style=short", ("prompt", "git:commit style=short")),
+        ("/a: no prompt", None),
+        ("/usr/lib:x", None),
         ("a /help", None),
         ("/fix this\nand that", None),
         ("hello", None),
@@ -24,6 +28,17 @@ from caddie.terminal.view import Pen
 )
 def test_a_command_is_told_from_a_message(text: str, parsed: tuple[str, str] | None) -> None:
     assert parse(text) == parsed
+
+
+def test_a_prompt_is_called_with_names_and_values() -> None:
+    assert read_call("git:commit style=short 'tone=very kind' url=a=b") == (
+        "git:commit",
+        {"style": "short", "tone": "very kind", "url": "a=b"},
+    )
+    with pytest.raises(ValueError, match="Expected name=value, got 'short'"):
+        read_call("git:commit short")
+    with pytest.raises(ValueError, match="quote is not closed"):
+        read_call("git:commit style='short")
 
 
 def test_completion_goes_as_far_as_it_is_certain() -> None:
