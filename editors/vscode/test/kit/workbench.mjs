@@ -96,7 +96,7 @@ export class Workbench {
   }
 
   async open(page = this.page) {
-    await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.workspace)}`);
+    await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.workspace)}`, { timeout: 60_000 });
     await page.locator('.monaco-workbench .activitybar').waitFor({ timeout: 60_000 });
     // Its status bar item is the first thing of an extension that runs.
     await page.locator('.statusbar-item[id="caddie.caddie.caddie.status"]').waitFor({ timeout: 60_000 });
