@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -13,14 +12,14 @@ import httpx
 
 from caddie.chat.messages import Completed, ModelRequest, StreamEvent
 from caddie.chat.provider import Capabilities, ModelInfo
-from caddie.errors import ProviderError, ProviderRejected
-from caddie.providers.faults import Service, fault_of_response
-from caddie.providers.gemini_body import MAX_TOOLS, Manners, body_of, declare
+from caddie.errors import ProviderError
+from caddie.providers.answers import answered
+from caddie.providers.faults import Service
+from caddie.providers.gemini_body import MAX_TOOLS, Declared, Manners, body_of, declare
 from caddie.providers.gemini_stream import GeminiDecoder
-from caddie.providers.http import Endpoint, decode, host_of, join, read_json, shown
+from caddie.providers.http import Endpoint, host_of, join, shown
 from caddie.providers.listing import gemini_count, gemini_models
 from caddie.providers.prefix import LostSchemas, Rendered
-from caddie.providers.sse import is_json, is_web_page
 from caddie.providers.suspicions import Suspicions
 
 BASE_URL = "https://generativelanguage.googleapis.com"
@@ -70,48 +69,34 @@ class Gemini:
         body = body_of(request, self._tools.of(request.tools), self._manners)
         return await gemini_count(self._endpoint, self._url(request.model, "countTokens"), _path(request.model), body)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        if not request.model:
-            raise ProviderRejected(f"No model is named for {self._endpoint.service.address}; set caddie.model.")
-        async with AsyncExitStack() as stack:
-            response = await self._open(request, stack)
-            declared = self._tools.of(request.tools)
-            decoder = GeminiDecoder(self._endpoint, declared.keys, declared.names)
-            if is_web_page(response):
-                raise self._endpoint.not_a_stream(response)
-            if is_json(response):
-                for event in decoder.feed_whole(await self._whole(response)):
-                    yield event
-                yield self._noted(request, decoder.finish())
-                return
-            async for event in decode(response, decoder):
-                yield self._noted(request, event) if isinstance(event, Completed) else event
+    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        return answered(
+            request,
+            self._endpoint,
+            post=lambda: self._post(request),
+            concede=self._concede,
+            decoder=lambda: self._decoder(self._tools.of(request.tools)),
+            is_answer=lambda parsed: parsed is not None,
+            noted=lambda answer: self._noted(request, answer),
+        )
 
-    async def _open(self, request: ModelRequest, stack: AsyncExitStack) -> httpx.Response:
-        """The response, after at most one more try for each thing that this address turns out not to take."""
+    def _post(self, request: ModelRequest) -> AbstractAsyncContextManager[httpx.Response]:
         url = self._url(request.model, "streamGenerateContent").copy_merge_params({"alt": "sse"})
-        while True:
-            declared = self._tools.of(request.tools)
-            body = body_of(request, declared, self._manners)
-            try:
-                return await stack.enter_async_context(self._endpoint.post(body, tools=declared.names, url=url))
-            except ProviderError as error:
-                conceded = self._manners.concede(error.message) if error.status in _REFUSED else None
-                if conceded is None:
-                    raise
-                self._take(conceded)
+        declared = self._tools.of(request.tools)
+        return self._endpoint.post(body_of(request, declared, self._manners), tools=declared.names, url=url)
+
+    def _decoder(self, declared: Declared) -> GeminiDecoder:
+        return GeminiDecoder(self._endpoint, declared.keys, declared.names)
+
+    def _concede(self, error: ProviderError) -> bool:
+        conceded = self._manners.concede(error.message) if error.status in _REFUSED else None
+        if conceded is not None:
+            self._take(conceded)
+        return conceded is not None
 
     def _take(self, manners: Manners) -> None:
         self._manners = manners
         self._tools = Rendered(lambda tools: declare(tools, manners))
-
-    async def _whole(self, response: httpx.Response) -> object:
-        body = await read_json(response)
-        try:
-            parsed = json.loads(body)
-        except (ValueError, RecursionError):
-            raise self._endpoint.rejected(fault_of_response(400, response.headers, body)) from None
-        return parsed
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
         notes = [answer.note, self._suspicions.too_many(request, MAX_TOOLS), self._lost.among(request.tools)]

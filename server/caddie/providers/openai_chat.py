@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -28,15 +27,15 @@ from caddie.chat.messages import (
     ToolUse,
 )
 from caddie.chat.provider import Capabilities, ModelInfo
-from caddie.errors import ProviderError, ProviderRejected
-from caddie.providers.faults import Service, fault_of_response
+from caddie.errors import ProviderError
+from caddie.providers.answers import answered
+from caddie.providers.faults import Service
 from caddie.providers.history import IMAGE_TYPES, fit, readable, wire_id, wire_name
-from caddie.providers.http import Endpoint, decode, host_of, join, read_json, shown
+from caddie.providers.http import Endpoint, host_of, join, shown
 from caddie.providers.listing import chat_models
 from caddie.providers.openai_chat_stream import REASONING_FIELDS, OpenAIChatDecoder
 from caddie.providers.prefix import LostSchemas, Rendered
 from caddie.providers.schema import for_openai
-from caddie.providers.sse import is_json, is_web_page
 from caddie.providers.suspicions import Suspicions
 from caddie.tools.tool import ImageContent, TextContent
 
@@ -98,21 +97,21 @@ class OpenAIChat:
     async def count_tokens(self, request: ModelRequest) -> int | None:
         return None
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        if not request.model:
-            raise ProviderRejected(f"No model is named for {self._endpoint.service.address}; set caddie.model.")
-        async with AsyncExitStack() as stack:
-            response = await self._open(request, stack)
-            decoder = OpenAIChatDecoder(self._endpoint)
-            if is_web_page(response):
-                raise self._endpoint.not_a_stream(response)
-            if is_json(response):
-                for event in decoder.feed_whole(await self._whole(response)):
-                    yield event
-                yield self._noted(request, decoder.finish())
-                return
-            async for event in decode(response, decoder):
-                yield self._noted(request, event) if isinstance(event, Completed) else event
+    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        return answered(
+            request,
+            self._endpoint,
+            post=lambda: self._endpoint.post(self._body(request), tools=[tool.name for tool in request.tools]),
+            concede=self._concede,
+            decoder=lambda: OpenAIChatDecoder(self._endpoint),
+            is_answer=lambda parsed: isinstance(parsed, dict) and bool(parsed.get("choices") or parsed.get("error")),
+            noted=lambda answer: self._noted(request, answer),
+        )
+
+    def _concede(self, error: ProviderError) -> bool:
+        conceded = concede(self._manners, error.message) if _refused(error) else None
+        self._manners = conceded or self._manners
+        return conceded is not None
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
         notes = [self._suspicions.too_many(request, self._manners.tools), self._lost.among(request.tools)]
@@ -120,29 +119,6 @@ class OpenAIChat:
             notes.append(self._suspicions.about(request, answer))
         note = " ".join(filter(None, notes))
         return replace(answer, note=note) if note else answer
-
-    async def _open(self, request: ModelRequest, stack: AsyncExitStack) -> httpx.Response:
-        """The response, after at most one more try for each thing that this server turns out not to know."""
-        while True:
-            try:
-                return await stack.enter_async_context(
-                    self._endpoint.post(self._body(request), tools=[t.name for t in request.tools])
-                )
-            except ProviderError as error:
-                conceded = concede(self._manners, error.message) if _refused(error) else None
-                if conceded is None:
-                    raise
-                self._manners = conceded
-
-    async def _whole(self, response: httpx.Response) -> dict[str, Any]:
-        body = await read_json(response)
-        try:
-            parsed = json.loads(body)
-        except (ValueError, RecursionError):
-            parsed = None
-        if isinstance(parsed, dict) and (parsed.get("choices") or parsed.get("error")):
-            return parsed
-        raise self._endpoint.rejected(fault_of_response(400, response.headers, body))
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         body: dict[str, Any] = {"model": request.model, "stream": True, self._manners.tokens: request.max_output_tokens}

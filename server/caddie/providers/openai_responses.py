@@ -6,10 +6,9 @@ Nothing is kept there: each request holds the whole conversation, with the model
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,16 +17,16 @@ import httpx
 from caddie.chat.messages import Completed, ModelRequest, StreamEvent, ToolDefinition
 from caddie.chat.provider import Capabilities, ModelInfo
 from caddie.errors import ProviderError, ProviderRejected
+from caddie.providers.answers import answered
 from caddie.providers.capabilities import capabilities_of
-from caddie.providers.faults import Service, fault_of_response
+from caddie.providers.faults import Service
 from caddie.providers.history import fit
-from caddie.providers.http import Endpoint, decode, host_of, join, read_json, shown
+from caddie.providers.http import Endpoint, host_of, join, shown
 from caddie.providers.openai_models import compatible_models, openai_count, openai_models, xai_models
 from caddie.providers.openai_responses_items import Dialect, Item, function_tool, input_items, search_tool
 from caddie.providers.openai_responses_stream import ResponsesDecoder
 from caddie.providers.prefix import LostSchemas, Rendered
 from caddie.providers.schema import for_openai
-from caddie.providers.sse import is_json, is_web_page
 from caddie.providers.suspicions import Suspicions
 from caddie.tools.core_tools import BRIDGE, TOOL_SEARCH
 
@@ -103,21 +102,27 @@ class OpenAIResponses:
         """xAI counts plain text only, which is not a request."""
         return None if self._xai else await openai_count(self._endpoint, self._body(request))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        if not request.model:
-            raise ProviderRejected(f"No model is named for {self._endpoint.service.address}; set caddie.model.")
-        async with AsyncExitStack() as stack:
-            response = await self._open(request, stack)
-            decoder = ResponsesDecoder(self._endpoint)
-            if is_web_page(response):
-                raise self._endpoint.not_a_stream(response)
-            if is_json(response):
-                for event in decoder.feed_whole(await self._whole(response)):
-                    yield event
-                yield self._noted(request, decoder.finish())
-                return
-            async for event in decode(response, decoder):
-                yield self._noted(request, event) if isinstance(event, Completed) else event
+    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        return answered(
+            request,
+            self._endpoint,
+            post=lambda: self._post(self._body(request)),
+            concede=self._concede,
+            decoder=lambda: ResponsesDecoder(self._endpoint),
+            is_answer=_is_answer,
+            noted=lambda answer: self._noted(request, answer),
+        )
+
+    def _post(self, body: dict[str, Any]) -> AbstractAsyncContextManager[httpx.Response]:
+        return self._endpoint.post(body, tools=[tool.get("name", TOOL_SEARCH) for tool in body.get("tools", ())])
+
+    def _concede(self, error: ProviderError) -> bool:
+        if error.status in _NO_SUCH_ADDRESS and not self.default_model:
+            advice = "If it speaks Chat Completions only, set caddie.provider to openai-chat."
+            raise ProviderRejected(f"{error.message} {advice}", status=error.status) from error
+        conceded = concede(self._manners, error.message) if error.status in _REFUSED else None
+        self._manners = conceded or self._manners
+        return conceded is not None
 
     def _noted(self, request: ModelRequest, answer: Completed) -> Completed:
         notes = [
@@ -128,32 +133,6 @@ class OpenAIResponses:
             notes.append(self._suspicions.about(request, answer))
         note = " ".join(filter(None, notes))
         return replace(answer, note=note) if note else answer
-
-    async def _open(self, request: ModelRequest, stack: AsyncExitStack) -> httpx.Response:
-        """The response, after at most one more try for each thing that this server turns out not to know."""
-        while True:
-            body = self._body(request)
-            names = [tool.get("name", TOOL_SEARCH) for tool in body.get("tools", ())]
-            try:
-                return await stack.enter_async_context(self._endpoint.post(body, tools=names))
-            except ProviderError as error:
-                conceded = concede(self._manners, error.message) if error.status in _REFUSED else None
-                if conceded is None and error.status in _NO_SUCH_ADDRESS and not self.default_model:
-                    advice = "If it speaks Chat Completions only, set caddie.provider to openai-chat."
-                    raise ProviderRejected(f"{error.message} {advice}", status=error.status) from error
-                if conceded is None:
-                    raise
-                self._manners = conceded
-
-    async def _whole(self, response: httpx.Response) -> dict[str, Any]:
-        body = await read_json(response)
-        try:
-            parsed = json.loads(body)
-        except (ValueError, RecursionError):
-            parsed = None
-        if isinstance(parsed, dict) and (isinstance(parsed.get("output"), list) or parsed.get("error")):
-            return parsed
-        raise self._endpoint.rejected(fault_of_response(400, response.headers, body))
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
@@ -206,6 +185,10 @@ class OpenAIResponses:
     def _function(self, definition: ToolDefinition) -> Item:
         cleaned = for_openai(definition.input_schema, compatible=not self._openai)
         return function_tool(definition, cleaned.schema, cleaned.note)
+
+
+def _is_answer(parsed: Any) -> bool:
+    return isinstance(parsed, dict) and (isinstance(parsed.get("output"), list) or bool(parsed.get("error")))
 
 
 def concede(manners: Manners, refusal: str) -> Manners | None:
