@@ -283,6 +283,8 @@ export interface ServerInfo {
   /** The file or scope that configured it. */
   origin?: string;
   version?: string;
+  /** True when a sign-in is used, which `caddie/mcp/signOut` ends. */
+  signedIn?: boolean;
 }
 
 export interface Totals {

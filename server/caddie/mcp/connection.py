@@ -209,6 +209,11 @@ class Connection:
             return "takes the sign-in no longer (HTTP 401); authorize it again"
         return f"wants to know who asks (HTTP 401); authorize it, or give it an Authorization in {setting}"
 
+    @property
+    def is_signed_in(self) -> bool:
+        """Whether it uses the tokens of a sign-in."""
+        return self._http.tokens.are_used
+
     async def may_get_in(self) -> bool:
         """Whether the refusal may be mended by tokens that are there."""
         return await self._http.tokens.may_help_again()

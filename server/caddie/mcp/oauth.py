@@ -124,6 +124,10 @@ class Tokens:
         self._kept: _Kept | None = None
         self.is_lapsed = False
 
+    @property
+    def are_used(self) -> bool:
+        return self._kept is not None and not self.is_lapsed
+
     async def auth(self) -> httpx2.Auth | None:
         """None when nobody has signed in to this server."""
         if self._vault is None:

@@ -299,7 +299,13 @@ class Supervisor:
 
     def _become(self, state: ServerState, reason: str = "", *, version: str = "") -> None:
         status = ServerStatus(
-            self.name, state, reason, len(self._tools), self.configured.origin, version or self.status.version
+            self.name,
+            state,
+            reason,
+            len(self._tools),
+            self.configured.origin,
+            version or self.status.version,
+            bool(self._connection and self._connection.is_signed_in),
         )
         self._is_relisting = False
         self._news.set()

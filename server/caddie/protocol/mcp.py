@@ -18,6 +18,7 @@ class ServerInfo(Message):
     tools: int
     origin: str | None = Field(None, description="The file or scope that configured it.")
     version: str | None = None
+    signed_in: bool | None = Field(None, description="True when a sign-in is used, which `caddie/mcp/signOut` ends.")
 
 
 class ServersResult(Message):

@@ -174,6 +174,7 @@ def server(status: ServerStatus) -> mcp.ServerInfo:
         tools=status.tools,
         origin=status.origin or None,
         version=status.version or None,
+        signed_in=status.signed_in or None,
     )
 
 

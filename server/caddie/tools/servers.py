@@ -21,6 +21,7 @@ class ServerStatus:
     tools: int = 0
     origin: str = ""
     version: str = ""
+    signed_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)

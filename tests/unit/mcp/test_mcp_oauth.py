@@ -71,6 +71,7 @@ async def test_a_server_that_asks_who_calls_offers_its_tools_after_a_sign_in(ben
     assert "You are signed in" in answer.text
     await bench.until(lambda: bench.status("safe").state == "ready")
     assert bench.names("safe") == ["secret"]
+    assert bench.status("safe").signed_in
     assert (await bench.call("safe", "secret")).text == "the safe is open"
 
 
@@ -182,6 +183,7 @@ async def test_signing_out_forgets_the_tokens(bench: Bench, url: str) -> None:
     await bench.manager.sign_out("safe")
     await bench.until(lambda: bench.status("safe").state == "needsAuth")
     assert token_files(bench) == []
+    assert not bench.status("safe").signed_in
     await bench.manager.start("safe")
     await bench.until(lambda: bench.status("safe").state == "needsAuth")
 

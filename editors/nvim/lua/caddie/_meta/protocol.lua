@@ -211,6 +211,7 @@
 ---@field tools integer
 ---@field origin? string The file or scope that configured it.
 ---@field version? string
+---@field signedIn? boolean True when a sign-in is used, which `caddie/mcp/signOut` ends.
 
 ---@class caddie.Totals
 ---@field enabled integer
