@@ -12,6 +12,7 @@ import type {
 } from '../protocol';
 import type { Desk, Prompt, Queued, Savings, ServerState, ToPage } from '../../webview/src/bridge';
 import { apply, merged, newConversation, type Action, type Conversation, type Mode } from '../../webview/src/store';
+import { mentioned } from '../../webview/src/commands';
 import { Beside, type HintWishes, type Load } from './beside';
 import { Changes } from './changes';
 import { Waiting } from './waiting';
@@ -56,6 +57,7 @@ export class ChatDesk {
   readonly beside: Beside;
   private queue: Outgoing[] = [];
   prompts: Prompt[] = [];
+  servers: string[] = [];
   private savings: Savings | undefined;
   private running: AbortController | undefined;
   /** What takes back the newest undo. */
@@ -89,6 +91,7 @@ export class ChatDesk {
       savings: this.savings,
       can: { undo: true, compact: true },
       prompts: this.prompts,
+      servers: this.servers,
     };
   }
 
@@ -151,7 +154,14 @@ export class ChatDesk {
     this.tell();
     const { sessionId } = this.conversation;
     try {
-      const params = { sessionId, message: text, attachments: parts, pickedTools: tools, mode: this.chosenMode };
+      const params = {
+        sessionId,
+        message: text,
+        attachments: parts,
+        pickedTools: tools,
+        mode: this.chosenMode,
+        servers: mentioned(text, this.servers),
+      };
       const result = await this.link.turn(params, mine.signal);
       if (this.running !== mine) return false;
       this.act({ do: 'answered', ...pick(result) });
@@ -264,6 +274,11 @@ export class ChatDesk {
     return result;
   }
 
+  setServers(servers: string[]): void {
+    this.servers = servers;
+    this.tell();
+  }
+
   setPrompts(prompts: Prompt[]): void {
     this.prompts = prompts;
     this.tell();
@@ -328,7 +343,8 @@ export class ChatDesk {
 
   typed(text: string): void {
     const params = this.beside.typed(text);
-    if (params) this.link.draft({ ...params, sessionId: this.conversation.sessionId });
+    if (!params) return;
+    this.link.draft({ ...params, sessionId: this.conversation.sessionId, servers: mentioned(text, this.servers) });
   }
 
   private newId(): string {

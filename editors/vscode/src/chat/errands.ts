@@ -1,7 +1,7 @@
 /** What the panel does at the person's wish with the editor's help: diffs, attachments, commands, undo. */
 import * as vscode from 'vscode';
 import type { CaddieClient } from '../client';
-import { type PromptInfo, promptsGet, promptsList, toolsSetState } from '../protocol';
+import { mcpList, type PromptInfo, promptsGet, promptsList, toolsSetState } from '../protocol';
 import { oneLine, tokens } from '../text';
 import * as attachments from './attachments';
 import type { ChatDesk } from './desk';
@@ -150,6 +150,11 @@ export class Errands {
     const { message, attachments: parts } = await this.client.request(promptsGet, { name, arguments: given });
     for (const part of parts) this.desk.beside.attach(part, part.data ? { kind: 'image' } : {});
     this.desk.compose(message);
+  }
+
+  async refreshServers(): Promise<void> {
+    const { servers } = await this.client.request(mcpList, {});
+    this.desk.setServers(servers.map(({ name }) => name));
   }
 
   async refreshPrompts(): Promise<void> {

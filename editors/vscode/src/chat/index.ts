@@ -7,6 +7,7 @@ import {
   chatDraft,
   chatEvent,
   chatTurn,
+  mcpStatus,
   promptsChanged,
   sessionCompact,
   sessionOpen,
@@ -75,6 +76,7 @@ class Chat implements ChatPanel {
       client.onEvent(chatEvent, (params) => this.desk.event(params)),
       client.onEvent(promptsChanged, () => this.refreshPrompts()),
       client.onEvent(toolsChanged, () => this.desk.searchAgain()),
+      client.onEvent(mcpStatus, ({ name }) => !this.desk.servers.includes(name) && this.refreshServers()),
       client.onDidChangeState(() => this.onServer()),
       ...this.commands(),
     );
@@ -145,12 +147,18 @@ class Chat implements ChatPanel {
   private onServer(): void {
     const reason = this.client.problem;
     this.desk.serverIs({ state: this.client.state, ...(reason ? { reason } : {}) });
-    if (this.client.state === 'ready') this.refreshPrompts();
+    if (this.client.state !== 'ready') return;
+    this.refreshPrompts();
+    this.refreshServers();
   }
 
   /** Without them everything else works, so that trouble here is not the person's. */
   private refreshPrompts(): void {
     this.errands.refreshPrompts().catch(() => undefined);
+  }
+
+  private refreshServers(): void {
+    this.errands.refreshServers().catch(() => undefined);
   }
 
   /** Nothing that goes wrong is silent, and nothing stops the panel. */

@@ -4,7 +4,7 @@ import { Changes } from '../../src/chat/changes';
 import { ChatDesk, type Server, Stopped } from '../../src/chat/desk';
 import { pageHtml } from '../../src/chat/html';
 import { Withdrawn } from '../../src/chat/waiting';
-import type { HintInfo, TurnParams, TurnResult, UsageResult } from '../../src/protocol';
+import type { DraftParams, HintInfo, TurnParams, TurnResult, UsageResult } from '../../src/protocol';
 import type { Desk, ToPage } from '../../webview/src/bridge';
 import { apply, newConversation } from '../../webview/src/store';
 import { BASH, call, done, EDIT, text, turn } from '../../webview/test/story';
@@ -21,7 +21,7 @@ function office(never: string[] = []) {
   const wants = { on: true };
   const turns: Turn[] = [];
   const posted: ToPage[] = [];
-  const drafts: { draftId: string; text: string }[] = [];
+  const drafts: DraftParams[] = [];
   const link: Server = {
     turn: (params, signal) =>
       new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ test('a message takes chips and picks with it, once', async () => {
   desk.send('pay it');
   assert.deepEqual(turns[0]?.params, {
     ...{ sessionId: undefined, message: 'pay it', attachments: [{ name: 'a.py', path: '/x/a.py' }] },
-    ...{ pickedTools: ['mcp__acme__pay'], mode: undefined },
+    ...{ pickedTools: ['mcp__acme__pay'], mode: undefined, servers: [] },
   });
   turns[0].answer({});
   await settle();
@@ -113,6 +113,15 @@ test('what is said during a turn waits and is sent when it ends', async () => {
     turns.map(({ params }) => params.message),
     ['one', 'two'],
   );
+});
+
+test('a server that is named narrows draft and turn to it', () => {
+  const { desk, turns, drafts } = office();
+  desk.setServers(['acme', 'my.git']);
+  desk.typed('@Acme pay, not x@my.git');
+  desk.send('@Acme, and @my.git: pay @nobody');
+  assert.deepEqual(drafts[0]?.servers, ['acme']);
+  assert.deepEqual(turns[0]?.params.servers, ['acme', 'my.git']);
 });
 
 test('a mode is told once it was chosen, and only then', async () => {

@@ -46,7 +46,7 @@ function Welcome() {
       <h2>Caddie</h2>
       <p>{t('Ask about this folder, or have something done. Caddie asks before it changes anything.')}</p>
       <ul>
-        <li>{t('# attaches a file, / shows the commands')}</li>
+        <li>{t('# attaches a file, @ names a server, / shows the commands')}</li>
         <li>{t('Tab chooses a tool that fits what you type')}</li>
         <li>{t('Enter sends, Shift+Enter begins a new line, Esc stops')}</li>
       </ul>

@@ -68,6 +68,8 @@ export interface Desk {
   /** What this server can do beyond the least. */
   can: { undo: boolean; compact: boolean };
   prompts: Prompt[];
+  /** The MCP servers that `@` can name. */
+  servers: string[];
 }
 
 /** What a page keeps for itself over a reload. */

@@ -43,13 +43,22 @@ export function parseCommand(
 
 export type Completion =
   | { kind: 'command'; from: number; to: number; query: string }
-  | { kind: 'file'; from: number; to: number; query: string };
+  | { kind: 'file'; from: number; to: number; query: string }
+  | { kind: 'server'; from: number; to: number; query: string };
 
-/** What stands before the cursor and may be completed: a command at the very start, `#` and part of a file's name. */
+/** What stands before the cursor and may be completed: a command at the very start, `#file`, `@server`. */
 export function completionAt(text: string, cursor: number): Completion | undefined {
   const before = text.slice(0, cursor);
   const command = /^\/([^\s/]*)$/.exec(before);
   if (command) return { kind: 'command', from: 0, to: cursor, query: command[1]!.toLowerCase() };
+  const server = /(?:^|\s)@([^\s@]*)$/.exec(before);
+  if (server)
+    return {
+      kind: 'server',
+      from: cursor - (server[1] ?? '').length - 1,
+      to: cursor,
+      query: (server[1] ?? '').toLowerCase(),
+    };
   const file = /(?:^|\s)#(\S*)$/.exec(before);
   // A Markdown heading is no file: `# ` has nothing behind its sign.
   if (file && !(file[1] ?? '').startsWith('#'))
@@ -62,6 +71,14 @@ export function fitting(query: string, can: Desk['can'], prompts: readonly Promp
   // What a server calls its prompts is text of a stranger: found in the middle too, never in place of our commands.
   const theirs = promptCommands(prompts).filter(({ name }) => name.toLowerCase().includes(query));
   return [...own.filter((command) => command.name.startsWith(query)), ...theirs];
+}
+
+/** The servers that a message names with `@`, as they are written in the settings. */
+export function mentioned(text: string, servers: readonly string[]): string[] {
+  const words = new Set(Array.from(text.matchAll(/(?:^|\s)@([^\s@]+)/g), ([, word = '']) => word.toLowerCase()));
+  const isNamed = (name: string) =>
+    words.has(name) || [...words].some((word) => word.replace(/[.,;:!?)]+$/, '') === name);
+  return servers.filter((name) => isNamed(name.toLowerCase()));
 }
 
 export function promptCommands(prompts: readonly Prompt[]): Command[] {

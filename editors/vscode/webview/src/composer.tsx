@@ -61,6 +61,11 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
       const choices = fitting(at.query, desk.can, desk.prompts).map(commandChoice);
       return setCompleting(choices.length > 0 ? { at, choices, selected: 0 } : undefined);
     }
+    if (at.kind === 'server') {
+      const names = desk.servers.filter((name) => name.toLowerCase().startsWith(at.query));
+      const choices = names.map((name) => ({ value: name, label: `@${oneLine(name)}`, detail: '', icon: 'server' }));
+      return setCompleting(choices.length > 0 ? { at, choices, selected: 0 } : undefined);
+    }
     const files = await page.findFiles(at.query);
     if (field.current?.value !== words) return;
     const choices = files.map(({ path, name, folder }) => ({ value: path, label: name, detail: folder, icon: 'file' }));
@@ -73,7 +78,7 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
     setCompleting(undefined);
     if (kind === 'file') page.post({ type: 'attachFiles', uris: [choice.value] });
     else if (choice.runsAtOnce) return run(choice.value, '');
-    const put = kind === 'command' ? `/${choice.value} ` : '';
+    const put = { command: `/${choice.value} `, server: `@${choice.value} `, file: '' }[kind];
     change(text.slice(0, from) + put + text.slice(to));
     queueMicrotask(() => field.current?.setSelectionRange(from + put.length, from + put.length));
   };

@@ -18,7 +18,7 @@ export interface Composer {
 
 const NO_DESK: Desk = {
   ...{ server: { state: 'starting' }, mode: 'agent', model: '', queue: [], asks: [], hints: [], picks: [], chips: [] },
-  ...{ changed: [], canRedo: false, can: { undo: false, compact: false }, prompts: [] },
+  ...{ changed: [], canRedo: false, can: { undo: false, compact: false }, prompts: [], servers: [] },
 };
 
 export class Page {

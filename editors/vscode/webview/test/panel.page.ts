@@ -329,6 +329,9 @@ check('a slash completes to a command, a hash to a file', async (panel) => {
   await panel.tab.keyboard.press('Enter');
   assert.deepEqual(await panel.sent('attachFiles'), [{ type: 'attachFiles', uris: ['file:///x/invoices.py'] }]);
   assert.equal(await input(panel).inputValue(), 'look at ');
+  await panel.tab.keyboard.type('@a');
+  await panel.tab.keyboard.press('Tab');
+  assert.equal(await input(panel).inputValue(), 'look at @acme ');
   await panel.tab.keyboard.press('Control+A');
   await panel.tab.keyboard.type('/rename late invoices');
   await panel.tab.keyboard.press('Enter');

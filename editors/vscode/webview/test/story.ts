@@ -6,7 +6,14 @@ import { apply, newConversation, type Action, type Conversation } from '../src/s
 
 export const DESK: Desk = {
   ...{ server: { state: 'ready' }, mode: 'agent', model: 'claude-opus-5-5', queue: [], asks: [], hints: [], picks: [] },
-  ...{ chips: [], changed: [], canRedo: false, can: { undo: true, compact: true }, prompts: [] },
+  ...{
+    chips: [],
+    changed: [],
+    canRedo: false,
+    can: { undo: true, compact: true },
+    prompts: [],
+    servers: ['acme', 'git'],
+  },
 };
 
 export function start(text: string, more: Partial<Extract<Action, { do: 'start' }>> = {}): Action {

@@ -92,6 +92,8 @@ test('a command stands alone at the start; a path is a message', () => {
 test('commands and files are completed where they begin', () => {
   assert.deepEqual(completionAt('/re', 3), { kind: 'command', from: 0, to: 3, query: 're' });
   assert.deepEqual(completionAt('see #inv', 8), { kind: 'file', from: 4, to: 8, query: 'inv' });
+  assert.deepEqual(completionAt('ask @ac', 7), { kind: 'server', from: 4, to: 7, query: 'ac' });
+  assert.equal(completionAt('me@ac', 5), undefined);
   assert.equal(completionAt('## Title', 2), undefined);
   assert.equal(completionAt('issue#5', 7), undefined);
 });
