@@ -109,3 +109,21 @@ async def test_an_agent_that_cannot_reach_its_model_says_so_and_the_turn_lives(w
     async with desk(workspace, answers=answers, settings=ALLOW) as one:
         _, said = await one.turn("go")
     assert said == "I could not delegate."
+
+
+async def test_an_agent_gets_definitions_whole_and_can_search(workspace: Path) -> None:
+    """C10, E01, E02: no `$defs` is lost on the way, and what is deferred stays so and can be found."""
+    condition = {"$defs": {"OrderCond": {"enum": ["new", "paid"]}}, "type": "object",
+                 "properties": {"cond": {"$ref": "#/$defs/OrderCond"}}}  # fmt: skip
+    orders = mcp_tool("shop", "find_orders", "Find orders by condition", condition)
+    answers = ([TASK], [use("ToolSearch", "c1", query="find orders")], ["found"], ["done"])
+    settings = {**ALLOW, "tools": {"enabled": ["mcp__git__git_log"]}}
+    async with desk(workspace, answers=answers, settings=settings, tools={**TOOLS, "shop": (orders,)}) as one:
+        await one.turn("go")
+        await one.engine.admin.set_state([("mcp__shop__find_orders", "enabled")], "user")
+        one.provider._answers += [(TASK,), ("seen",), ("done",)]
+        await one.turn("go on")
+        first, found, second = (one.provider.requests[number] for number in (1, 2, 5))
+    assert "mcp__shop__find_orders" not in {tool.name for tool in first.tools}
+    assert '"OrderCond"' in str(found.messages[-1])
+    assert {tool.name: tool.input_schema for tool in second.tools}["mcp__shop__find_orders"] == condition
