@@ -324,6 +324,17 @@ function M.open(opts)
   end)
 end
 
+--- A text for the input, to be changed or sent, and what goes with it.
+---@param message string
+---@param attached table[]
+function M.put(message, attached)
+  M.open()
+  vim.list_extend(attachments, attached)
+  view:set_prompt(text.lines(message))
+  M.to_prompt()
+  M.draw_rule()
+end
+
 ---@param new caddie.Conversation
 local function replace(new)
   M.stop()

@@ -191,6 +191,21 @@ local COMMANDS = {
   },
   redo = { run = redo },
   compact = { run = compact },
+  prompts = {
+    run = function(_, word)
+      require('caddie.servers').prompts(word)
+    end,
+  },
+  authorize = {
+    run = function(_, word)
+      require('caddie.servers').authorize(word)
+    end,
+  },
+  signout = {
+    run = function(_, word)
+      require('caddie.servers').sign_out(word)
+    end,
+  },
   sessions = { run = sessions },
   permissions = { run = permissions },
   hints = {
