@@ -7,13 +7,14 @@ loops and functions too, and those that another command starts (`sudo`, `xargs`,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any
 
 from caddie.tools.launchers import launched
+from caddie.tools.shell_doubts import REDIRECTS, doubt_about
+from caddie.tools.shell_words import CODE, Word, known, word_of
 
 MAX_CHARACTERS = 200_000
 _MAX_DEPTH = 5
@@ -26,40 +27,21 @@ _PLAIN = frozenset({
     ">&", "&>", "negated_command", "!", "brace_expression", "..", "{", "}",
 })  # fmt: skip
 _CALLS = frozenset({"command", "declaration_command", "unset_command", "test_command"})
-_REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
-_ATOMS = frozenset({
-    "string", "raw_string", "ansi_c_string", "translated_string", "heredoc_body", "expansion", "regex",
-    "extglob_pattern", "arithmetic_expansion", "comment", "heredoc_redirect",
-})  # fmt: skip
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
-_BLANKS = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _UNREADABLE = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]|(?<![\s\\])\\\n")
-_BEFORE_COMMENT = re.compile(rb"(?:^|^[^\\]?[ \t]|[\n;&|()])$")
-_CODE_LEFT = re.compile(rb"(?<!\\)[`$<>]\(|(?<!\\)`.")
-_QUOTED = frozenset({
-    "raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_end", "heredoc_body", "heredoc_content",
-    "$(", "$((", "<(", ">(",
-})  # fmt: skip
-_CODE = re.compile(r"\$\(|`|\$\{")
 # These evaluate the text of a variable or subscript, in which a command may hide.
 _EVALUATING = frozenset({
-    "printf", "test", "[", "read", "unset", "let", "wait", "declare", "typeset", "local", "export", "readonly",
+    "printf", "test", "[", "[[", "read", "unset", "let", "wait", "declare", "typeset", "local", "export", "readonly",
 })  # fmt: skip
 _RESERVED = frozenset({
     "!", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
     "function", "in",
 })  # fmt: skip
+_EVALUATED = ("arithmetic_expansion", "test_command", "compound_statement", "subscript", "c_style_for")
+_EVALUATES_VARIABLE = re.compile(rb"^\$\{!|@\w\}$")
+_QUOTED_CODE = re.compile(rb"'[^']*(?:\$\(|`)|\\[$`]")
 _STEERING = re.compile(r"(PS[0-4]|PROMPT_COMMAND|BASH_\w+|BASHOPTS|SHELLOPTS|ENV|PATH|IFS|LD_\w+|DYLD_\w+)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """`text` up to where it is known before the line runs; `is_known` says that this is all of it."""
-
-    text: str
-    is_known: bool = True
-    is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,63 +148,39 @@ class _Reader:
         return (kept + self._source[at:]).decode()
 
     def _visit(self, node: Any) -> None:
+        if doubt := doubt_about(node, self._source):
+            self._give_up(doubt)
         if node.type in _CALLS:
             self._call(node)
-        elif node.type == "redirected_statement" and not _holds_call(node):
-            self._is_plain = False
         elif node.type == "file_redirect":
             self._redirect(node)
         elif node.type == "variable_assignment":
             self._assignment(node)
-        elif node.type in ("arithmetic_expansion", "test_command", "compound_statement", "subscript", "c_style_for"):
+        elif node.type in _EVALUATED:
             self._evaluates = True
-        elif node.type == "heredoc_body" and b"`" in node.text and not _is_quoted(node):
-            self._give_up("it holds a command that cannot be read")
-        elif node.type == "``" or (not node.children and node.type not in _QUOTED and _CODE_LEFT.search(node.text)):
-            self._give_up("it holds substitutions that are not understood")
-        elif node.type == "ansi_c_string" and re.search(rb"\\[0-7xuUc]", node.text):
-            self._give_up("it holds text that is hidden by escapes")
-        elif node.type == "expansion" and re.search(rb"^\$\{!|@\w\}$", node.text):
+        elif node.type == "expansion" and _EVALUATES_VARIABLE.search(node.text):
             self._doubt("it evaluates the text of a variable")
-        if node.type == "heredoc_redirect" and not _is_whole(node):
-            self._give_up("a here document does not end")
-        if node.type == "command_substitution" and node.text.startswith(b"`") and b"\\" in node.text:
-            self._give_up("it holds a substitution within one in the old form")
-        if node.type == "comment" and not _BEFORE_COMMENT.search(self._source[: node.start_byte][-2:]):
-            self._give_up("a part of a word looks like a comment")
-        if node.type in ("comment", "heredoc_body"):
+        elif node.type in ("comment", "heredoc_body"):
             self._silent.append((node.start_byte, node.end_byte))
-        if node.type not in _PLAIN and not (node.type in ("expansion", "${") and _is_bare(node)):
+        if not _is_plain(node):
             self._is_plain = False
-        if node.type not in _ATOMS and node.children and not self._is_covered(node):
-            self._give_up("it is not fully understood")
-
-    def _is_covered(self, node: Any) -> bool:
-        """Between the parts that the grammar names there is nothing but blanks."""
-        at = node.start_byte
-        for child in node.children:
-            if not _BLANKS.fullmatch(self._source, at, child.start_byte):
-                return False
-            at = child.end_byte
-        return bool(_BLANKS.fullmatch(self._source, at, node.end_byte))
 
     def _call(self, node: Any) -> None:
-        if _is_glued(node):
-            self._give_up("a word of it is not understood")
-        words = [self._word(child) for child in _words_of(node)]
-        self._has_code = self._has_code or any(word.is_code for word in words)
-        known = _known(words)
-        is_known = len(known) == len(words)
-        if node.type == "command" and not known:
+        words = [word_of(child) for child in _words_of(node)]
+        in_test = node.type == "test_command" and bool(_QUOTED_CODE.search(node.text))
+        self._has_code = self._has_code or in_test or any(word.is_code for word in words)
+        plain = known(words)
+        is_known = len(plain) == len(words)
+        if node.type == "command" and not plain:
             self._doubt("the name of a command is not known before it runs")
-        name = known[0].rpartition("/")[2] if known else ""
+        name = plain[0].rpartition("/")[2] if plain else ""
         self._evaluates = self._evaluates or name in _EVALUATING
-        if any(_STEERING.match(word) for word in known[1:]):
+        if any(_STEERING.match(word) for word in plain[1:]):
             self._doubt("it changes how the shell works")
         text = self._source[node.start_byte : node.end_byte].decode()
-        self._commands.append(self._with_launched(SimpleCommand(text, known, is_known)))
+        self._commands.append(self._with_launched(SimpleCommand(text, plain, is_known)))
         if name in ("cd", "pushd"):
-            target = next((word for word in known[1:] if not word.startswith("-")), "~" if is_known else None)
+            target = next((word for word in plain[1:] if not word.startswith("-")), "~" if is_known else None)
             self._folders.append(target if is_known else None)
 
     def _with_launched(self, command: SimpleCommand) -> SimpleCommand:
@@ -252,7 +210,7 @@ class _Reader:
     def _redirect(self, node: Any) -> None:
         operator = next((child.type for child in node.children if not child.is_named), "")
         target = next((child for child in node.children if child.is_named and child.type != "file_descriptor"), None)
-        word = self._word(target) if target is not None else Word("", is_known=False)
+        word = word_of(target) if target is not None else Word("", is_known=False)
         is_copy = operator == ">&" and word.is_known and bool(re.fullmatch(r"\d+|-|\d+-", word.text))
         if operator in (">&", "<&") and not is_copy and word.is_code:
             self._doubt("it may evaluate text as code")  # bash expands such a word twice
@@ -268,80 +226,10 @@ class _Reader:
         self._evaluates = self._evaluates or b"[" in node.text.split(b"=")[0]
         text = node.text.decode()
         value = node.children[-1]
-        is_code = bool(_CODE.search(text)) if value.type == "array" else self._word(value).is_code
+        is_code = bool(CODE.search(text)) if value.type == "array" else word_of(value).is_code
         self._has_code = self._has_code or is_code
         if _STEERING.match(text):
             self._doubt("it changes how the shell works")
-
-    def _word(self, node: Any) -> Word:
-        """The text that the shell would pass on, as far as it is known now."""
-        text = node.text.decode()
-        if not node.is_named:
-            return Word(text)
-        match node.type:
-            case "word" | "number" | "variable_name" | "test_operator":
-                return _bare_word(text)
-            case "raw_string":
-                return Word(text[1:-1], is_code=bool(_CODE.search(text)))
-            case "ansi_c_string" if "\\" not in text:
-                return Word(text[2:-1], is_code=bool(_CODE.search(text)))
-            case "string_content":
-                plain = re.sub(r'\\([$`"\\])|\\\n', r"\1", text)
-                return Word(plain, is_code=bool(_CODE.search(plain)))
-            case "simple_expansion" | "expansion" if text in ("$HOME", "${HOME}"):
-                return Word("~")
-            case "command_name" if len(node.children) == 1:
-                return self._word(node.children[0])
-            case "string" | "concatenation" if node.type == "string" or not _is_braced(text):
-                children = node.children[1:-1] if node.type == "string" else node.children
-                if node.type == "string" and any(child.type == '"' for child in children):
-                    return Word("", is_known=False)  # a translated string
-                return _joined(self._gaps(node, children))
-            case _:
-                return Word("", is_known=False)
-
-    def _gaps(self, node: Any, children: Sequence[Any]) -> Iterator[Word]:
-        """The parts of a word. The grammar leaves out blanks in quotes between two expansions."""
-        at = children[0].start_byte if children and node.type != "string" else node.start_byte + 1
-        for child in children:
-            yield Word(self._source[at : child.start_byte].decode())
-            yield self._word(child)
-            at = child.end_byte
-        if node.type == "string":
-            yield Word(self._source[at : node.end_byte - 1].decode())
-
-
-def _bare_word(text: str) -> Word:
-    plain = re.sub(r"\\(?:\n|(.))", lambda match: match[1] or "", text, flags=re.DOTALL)
-    bare = re.sub(r"\\.", "", text, flags=re.DOTALL)
-    if re.search(r"[*?\[]", bare) and bare not in ("[", "[["):
-        at = re.search(r"(?<!\\)[*?\[]", text)
-        return Word(text[: at.start()] if at else "", is_known=False)
-    return Word(plain, is_code=bool(_CODE.search(plain)))
-
-
-def _is_braced(text: str) -> bool:
-    return "{" in text and ("," in text or ".." in text)
-
-
-def _joined(parts: Iterator[Word]) -> Word:
-    text, is_code = "", False
-    for part in parts:
-        text += part.text
-        is_code = is_code or part.is_code
-        if not part.is_known:
-            return Word(text, is_known=False, is_code=is_code)
-    return Word(text, is_code=is_code)
-
-
-def _known(words: Sequence[Word]) -> tuple[str, ...]:
-    """The words before the first that is not known."""
-    known: list[str] = []
-    for word in words:
-        if not word.is_known:
-            break
-        known.append(word.text)
-    return tuple(known)
 
 
 def _words_of(node: Any) -> Iterator[Any]:
@@ -349,7 +237,7 @@ def _words_of(node: Any) -> Iterator[Any]:
     for child in node.children:
         if child.type == "variable_assignment" and node.type == "command":
             continue
-        if child.type in _REDIRECTS:
+        if child.type in REDIRECTS:
             yield from _stray(child)
         else:
             yield child
@@ -357,12 +245,6 @@ def _words_of(node: Any) -> Iterator[Any]:
     if parent is not None and parent.type == "redirected_statement" and parent.children[0] == node:
         for redirect in parent.children[1:]:
             yield from _stray(redirect)
-
-
-def _is_glued(call: Any) -> bool:
-    """Words without a blank between them are one word, which the grammar has torn apart."""
-    parts = [child for child in call.children if child.type not in _REDIRECTS]
-    return any(one.end_byte == two.start_byte for one, two in pairwise(parts))
 
 
 def _stray(redirect: Any) -> Iterator[Any]:
@@ -373,22 +255,14 @@ def _stray(redirect: Any) -> Iterator[Any]:
         yield from redirect.children_by_field_name("argument")
 
 
-def _is_whole(document: Any) -> bool:
-    """Whether a here document ends with the word that it began with, alone on a line."""
-    starts = [re.sub(rb"['\"\\]", b"", child.text) for child in document.children if child.type == "heredoc_start"]
-    ends = [child.text.strip(b"\t") for child in document.children if child.type == "heredoc_end"]
-    lines = document.text.split(b"\n")
-    return len(starts) == 1 and starts == ends and lines[-1].strip(b"\t") == ends[0]
-
-
-def _is_quoted(body: Any) -> bool:
-    """A here document whose end is quoted stands as it is."""
-    starts = [child.text for child in body.parent.children if child.type == "heredoc_start"]
-    return any(quote in start for start in starts for quote in (b"'", b'"', b"\\"))
+def _is_plain(node: Any) -> bool:
+    if node.type == "redirected_statement":
+        return _holds_call(node)
+    return node.type in _PLAIN or (node.type in ("expansion", "${") and _is_bare(node))
 
 
 def _holds_call(node: Any) -> bool:
-    return any(child.type not in _REDIRECTS for child in node.children)
+    return any(child.type not in REDIRECTS for child in node.children)
 
 
 def _is_bare(node: Any) -> bool:
