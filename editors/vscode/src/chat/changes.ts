@@ -13,6 +13,8 @@ interface Known {
 
 export class Changes {
   private files = new Map<string, Known>();
+  /** As it was before the newest undo. */
+  private beforeUndo = this.files;
   private readonly previews = new Map<string, { before: string; added: number; removed: number }>();
 
   /** The server asked before it changed this file. */
@@ -42,11 +44,16 @@ export class Changes {
   }
 
   undone(turnId: string): void {
+    this.beforeUndo = new Map(this.files);
     for (const [path, known] of this.files) {
       const turns = known.turns.filter((turn) => turn !== turnId);
       if (turns.length > 0) this.files.set(path, { ...known, turns });
       else this.files.delete(path);
     }
+  }
+
+  redone(): void {
+    this.files = this.beforeUndo;
   }
 
   /** The person has seen them and is content. */

@@ -258,10 +258,7 @@ export class ChatDesk {
     if (!sessionId) return undefined;
     const result = await this.link.undo(sessionId, turnId);
     this.undoId = result.undoId;
-    const hasConflict = result.files.some(({ outcome }) => outcome === 'conflict');
-    this.act({ do: 'notice', level: hasConflict ? 'warning' : 'info', text: result.message });
-    if (!hasConflict) this.changes.undone(result.turnId);
-    this.tell();
+    this.tellUndone(result, () => this.changes.undone(result.turnId));
     return result;
   }
 
@@ -291,16 +288,17 @@ export class ChatDesk {
 
   /** Takes the newest undo back; it is offered until the next message. */
   async redo(): Promise<void> {
-    if (!this.undoId) return;
-    const before = this.undoId;
-    const result = await this.undo(before);
+    const { sessionId } = this.conversation;
+    if (!sessionId || !this.undoId) return;
+    const result = await this.link.undo(sessionId, this.undoId);
     this.undoId = undefined;
-    const came = result?.files.filter(({ outcome }) => outcome === 'restored' || outcome === 'merged') ?? [];
-    if (result)
-      this.changes.turnChanged(
-        before,
-        came.map(({ path }) => path),
-      );
+    this.tellUndone(result, () => this.changes.redone());
+  }
+
+  private tellUndone({ files, message }: UndoResult, follow: () => void): void {
+    const hasConflict = files.some(({ outcome }) => outcome === 'conflict');
+    this.act({ do: 'notice', level: hasConflict ? 'warning' : 'info', text: message });
+    if (!hasConflict) follow();
     this.tell();
   }
 

@@ -89,6 +89,7 @@ check('an edit is permitted by its diff, lands in the file, is looked at and tak
   await until('the change is there again', () => /sorted/.test(bench.read('invoices.py')));
   await chat.button('Undo the turn').click();
   await until('the file is as before', () => /return \[\]/.test(bench.read('invoices.py')));
+  await until('no file is listed', async () => (await chat.frame.locator('.changed-name').count()) === 0);
 });
 
 check('code is inserted where the cursor stands', async () => {
@@ -139,6 +140,42 @@ check('a permission that nobody sees has a badge and a notification; a rejection
   assert.match(lastBody(), /Keep the build\./);
 });
 
+check('a question of the model is answered with an option by keyboard', async () => {
+  const question = { question: 'Where should the ledger be kept?', header: 'Storage', multi_select: false };
+  const options = [{ label: 'SQLite', description: 'One file' }, { label: 'PostgreSQL', description: 'A server' }];
+  model.play(callTool('AskUserQuestion', { questions: [{ ...question, options }] }), say('PostgreSQL it is.'));
+  await chat.ask('Keep a ledger');
+  await chat.card.waitFor(WAIT);
+  assert.match(await chat.card.innerText(), /Where should the ledger be kept\?[\s\S]*SQLite[\s\S]*One file/);
+  await bench.shot('question');
+  await chat.card.focus();
+  await page.keyboard.press('2');
+  await chat.button('Answer').click();
+  await chat.says('PostgreSQL it is.');
+  assert.match(lastBody(), /PostgreSQL/);
+});
+
+check('plan mode and another model are chosen, and the next message has them', async () => {
+  await chat.isIdle();
+  await chat.button('Agent').click();
+  await chat.button('Plan').waitFor(WAIT);
+  model.play(say('A plan.'));
+  await chat.ask('Plan the year');
+  await chat.says('A plan.');
+  assert.match(lastBody(), /plan/i);
+  await chat.button('Plan').click();
+  await chat.frame.locator('.foot-model').click();
+  await bench.quickPick('office-model').waitFor(WAIT);
+  await bench.shot('models');
+  await page.keyboard.type('other-model');
+  await bench.quickPick('use this name').click();
+  await until('the setting has it', () => bench.settings('user')['caddie.model'] === 'other-model');
+  model.play(say('Another voice.'));
+  await chat.ask('Who are you?');
+  await chat.says('Another voice.');
+  assert.equal(model.requests.at(-1).body.model, 'other-model');
+});
+
 check('files are attached by name, and the selection by its command', async () => {
   model.play(say('Seen.'));
   await chat.type('look at #invo');
@@ -148,6 +185,23 @@ check('files are attached by name, and the selection by its command', async () =
   await page.keyboard.press('Enter');
   await chat.says('Seen.');
   assert.match(lastBody(), /attachment name=.{1,4}invoices\.py/);
+});
+
+check('the same conversation is in an editor tab', async () => {
+  await bench.command('Caddie: Open Chat in Editor');
+  const tab = page.locator('.tab').filter({ hasText: 'Caddie' });
+  await tab.first().waitFor(WAIT);
+  await chat.hide();
+  await chat.says('is on its way');
+  await bench.shot('tab');
+  for (const theme of ['Default High Contrast', 'Default Light Modern']) {
+    bench.set({ 'workbench.colorTheme': theme });
+    await chat.frame.locator(theme.includes('Light') ? 'body.vscode-light' : 'body.vscode-high-contrast').waitFor({ ...WAIT, state: 'attached' });
+    await bench.shot(`tab-${theme.split(' ').at(-1)?.toLowerCase()}`);
+  }
+  bench.set({ 'workbench.colorTheme': undefined });
+  await page.keyboard.press('Control+W');
+  await chat.open();
 });
 
 check('conversations are listed, renamed and gone on with; a reload keeps conversation and draft', async () => {
@@ -163,19 +217,29 @@ check('conversations are listed, renamed and gone on with; a reload keeps conver
   assert.equal(await chat.input.inputValue(), 'half a thought');
   await bench.shot('reloaded');
   await bench.command('Caddie: New Conversation');
-  await until('the conversation is empty', async () => (await chat.frame.locator('.item').count()) === 0);
+  await chat.isEmpty();
   await bench.command('Caddie: Show Conversations');
   await bench.quickPick('payment reminder').waitFor(WAIT);
   await bench.shot('conversations');
-  await bench.quickPick('payment reminder').click();
+  await bench.quickPick('payment reminder').hover();
+  await bench.quickPick('payment reminder').locator('.codicon-edit').click();
+  await page.locator('.quick-input-widget').filter({ hasText: 'New title' }).waitFor(WAIT);
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('late invoices');
+  await page.keyboard.press('Enter');
+  await bench.quickPick('late invoices').click();
   await chat.says('is on its way');
+  await chat.type('/new');
+  await page.keyboard.press('Enter');
+  await chat.isEmpty();
+  await bench.command('Caddie: Show Conversations');
+  await bench.quickPick('late invoices').hover();
+  await bench.quickPick('late invoices').locator('.codicon-trash').click();
+  await page.locator('.monaco-dialog-box').getByRole('button', { name: 'Delete' }).click();
+  await bench.quickPick('No earlier conversation').waitFor(WAIT);
+  await page.keyboard.press('Escape');
 });
 
-check('the same conversation is in an editor tab', async () => {
-  await bench.command('Caddie: Open Chat in Editor');
-  const tab = page.locator('.tab').filter({ hasText: 'Caddie' });
-  await tab.first().waitFor(WAIT);
-  await chat.hide();
-  await chat.says('is on its way');
-  await bench.shot('tab');
+check('nothing of the page was refused by its policy', async () => {
+  assert.deepEqual(bench.log.filter((line) => /Refused to|violates the following Content Security Policy/.test(line)), []);
 });

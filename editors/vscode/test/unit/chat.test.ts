@@ -281,7 +281,9 @@ test('changed files are counted from what was asked, and go when their turn is u
   assert.equal((await desk.undo())?.undoId, 'u1');
   assert.deepEqual([desk.desk.changed, desk.desk.canRedo], [[], true]);
   await desk.redo();
-  assert.deepEqual([desk.desk.changed.map(({ path }) => path), desk.desk.canRedo], [['a.py'], false]);
+  assert.deepEqual([told(desk.desk).length, told(desk.desk)[0]?.[1], desk.desk.canRedo], [2, 3, false]);
+  await desk.undo();
+  assert.deepEqual(desk.desk.changed, []);
 });
 
 test('a file that two turns changed stays until both are undone', () => {
