@@ -69,6 +69,7 @@ class Chat implements ChatPanel {
       open: (id) => this.guarded(() => this.desk.open(id)),
       renamed: (id, title) => id === this.sessionId && this.desk.act({ do: 'title', title }),
       deleted: () => this.desk.newChat(),
+      guarded: (act) => this.guarded(act),
     });
     this.errands = new Errands(context, client, this.desk, this.sessions, this.lastEditor);
     this.parts = vscode.Disposable.from(

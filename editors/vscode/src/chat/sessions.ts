@@ -13,6 +13,8 @@ export interface SessionActions {
   open(sessionId: string): Promise<void>;
   renamed(sessionId: string, title: string): void;
   deleted(sessionId: string): void;
+  /** Says what goes wrong. */
+  guarded(act: () => Promise<void>): Promise<void>;
 }
 
 export class SessionPicker {
@@ -38,11 +40,19 @@ export class SessionPicker {
       if (!item.session) return;
       const { session } = item;
       pick.hide();
-      void (button === RENAME ? this.rename(session) : this.remove(session)).then(() => this.show());
+      void this.actions.guarded(async () => {
+        await (button === RENAME ? this.rename(session) : this.remove(session));
+        await this.show();
+      });
     });
-    const { sessions } = await this.client.request(sessionList, {});
-    pick.items = sessions.length > 0 ? rows(sessions, this.actions.currentId()) : [NONE()];
-    pick.busy = false;
+    try {
+      const { sessions } = await this.client.request(sessionList, {});
+      pick.items = sessions.length > 0 ? rows(sessions, this.actions.currentId()) : [NONE()];
+      pick.busy = false;
+    } catch (error) {
+      pick.hide();
+      throw error;
+    }
   }
 
   async rename(session: { sessionId: string; title: string }, title?: string): Promise<void> {
