@@ -99,7 +99,7 @@ class Grants:
 
 
 @contextmanager
-def oauth_server(grants: Grants) -> Iterator[str]:
+def oauth_server(grants: Grants, *, registers: bool = True) -> Iterator[str]:
     """The address of the MCP server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -108,7 +108,7 @@ def oauth_server(grants: Grants) -> Iterator[str]:
     auth = AuthSettings(
         issuer_url=AnyHttpUrl(base),
         resource_server_url=AnyHttpUrl(f"{base}/mcp"),
-        client_registration_options=ClientRegistrationOptions(enabled=True),
+        client_registration_options=ClientRegistrationOptions(enabled=registers),
         validate_token_resource=True,
     )
     provider: Any = grants

@@ -204,7 +204,7 @@ class SignIn:
 
     async def _run(self) -> None:
         import httpx2  # the MCP SDK, which brings it, is slow to import
-        from mcp.client.auth import OAuthFlowError
+        from mcp.client.auth import OAuthFlowError, OAuthRegistrationError
 
         await load_sdk()
         try:
@@ -212,6 +212,9 @@ class SignIn:
                 await self._sign_in()
         except TimeoutError:
             raise self._failed(f"nobody signed in within {SIGN_IN_SECONDS / 60:g} minutes") from None
+        except OAuthRegistrationError:
+            setting = f"mcp.servers.{self._name}.headers"
+            raise self._failed(f"it registers no programs by itself; give it an Authorization in {setting}") from None
         except OAuthFlowError as error:
             raise self._failed(str(error)) from None
         except ValidationError:

@@ -200,6 +200,14 @@ async def test_what_cannot_be_signed_in_to_says_why(bench: Bench) -> None:
         await bench.manager.authorize("gone")
 
 
+async def test_a_server_that_registers_no_programs_names_the_way_out(bench: Bench) -> None:
+    with oauth_server(Grants(), registers=False) as url:
+        await bench.connect(safe=at(url))
+        with pytest.raises(ServerFailed, match=r"registers no programs by itself; .* mcp.servers.safe.headers"):
+            await bench.manager.authorize("safe")
+        assert "mcp.servers.safe.headers" in bench.status("safe").reason
+
+
 async def test_closing_ends_a_sign_in_that_is_under_way(bench: Bench, url: str) -> None:
     await bench.connect(safe=at(url))
     page = await bench.manager.authorize("safe")
