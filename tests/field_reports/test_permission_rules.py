@@ -326,6 +326,18 @@ async def test_u04_guarded_files_ask_over_the_bridge_in_every_mode_whatever_is_a
         assert not (workspace / path).exists()
 
 
+async def test_u04_caddies_own_settings_and_permissions_ask_wherever_they_are_kept(workspace: Path) -> None:
+    async with desk(workspace, settings=rules(mode="auto", allow=["Bash", "mcp__*"])) as one:
+        places = one.engine.configuration.places
+        for path in (places.user_settings, places.grants, places.trust, places.workspace_settings):
+            before = len(one.person.asked)
+            assert (await one.bridge("Bash", {"command": f"cp a {path}"})).is_error
+            assert "Caddie's own settings" in one.person.asked[before].reason, path
+        long_result = places.results / "a.txt"
+        await one.bridge("Bash", {"command": f"sed -n 1,5p {long_result}"})
+        assert len(one.person.asked) == 4, "a result that was too long is there to be looked at"
+
+
 async def test_u04_a_link_into_a_guarded_folder_does_not_help(workspace: Path) -> None:
     (workspace / ".git" / "hooks").mkdir(parents=True)
     (workspace / "innocent").symlink_to(workspace / ".git" / "hooks")

@@ -122,7 +122,7 @@ class Engine:
             lambda: read_rules(self.configuration.resolved()),
             self.grants,
             lambda session_id: self.configuration.resolved(session_id).settings.permissions,
-            own_folders=(places.config, places.data),
+            own=(places.config, places.grants, places.trust),
         )
         self.executor = Executor(self.catalogue, authority, await_server=self._await_server)
         self.admin = ToolAdmin(self)

@@ -60,14 +60,14 @@ class Grants(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """What holds for a session right now; asked anew for each call and again after a prompt. `own_folders` are those
-    in which settings and permissions are kept."""
+    """What holds for a session right now; asked anew for each call and again after a prompt. `own` are the files and
+    folders in which settings and permissions are kept."""
 
     states: Callable[[str], Mapping[str, Decision]]
     rules: Callable[[], tuple[Rule, ...]]
     grants: Grants
     permissions: Callable[[str], Permissions]
-    own_folders: tuple[Path, ...] = ()
+    own: tuple[Path, ...] = ()
 
 
 class Executor:
@@ -211,7 +211,7 @@ class Executor:
             rules=self._authority.rules(),
             grants=self._authority.grants.held(context.session.session_id),
             permissions=self._authority.permissions(context.session.session_id),
-            around=Surroundings(context.workspace, self._authority.own_folders),
+            around=Surroundings(context.workspace, self._authority.own),
         )
         if verdict.kind == "deny":
             raise PermissionRefused(reasons.denied(tool.spec, verdict.by), name=tool.name, by=verdict.by)

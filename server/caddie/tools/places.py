@@ -58,7 +58,7 @@ _GIT_READERS = frozenset(["diff", "log", "show", "status", "blame", "grep", "ls-
 _PIECE = re.compile(r"[^\s'\"=:,;()<>|&{}`$]+")
 _UNSPOKEN = re.compile(r"['\"\\]|(\$\w+)")
 _GLOB = re.compile(r"[*?\[]")
-_MAX_PIECES = 2_000
+_MAX_PIECES = 1_000
 _MAX_FOLDERS = 16
 _MAX_PATH = 4_096
 _TOO_MANY = "It has too many words to look at each for files that run by themselves."
@@ -68,7 +68,7 @@ _PATH_KEYS = ("path", "file_path", "notebook_path")
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a call would run. `own` are the folders in which Caddie keeps settings and permissions."""
+    """Where a call would run. `own` are the files and folders in which Caddie keeps settings and permissions."""
 
     workspace: Path
     own: tuple[Path, ...] = ()
