@@ -141,7 +141,8 @@ class TurnChanges:
     def _note(self, path: str, before: bytes | None, after: bytes | None) -> None:
         mode = _mode(path)
         contents = self._log.store.contents
-        change = FileChange(self._turn_id, path, kept(contents, before, mode), kept(contents, after, mode))
+        folder = _outermost_missing(path) if before is None else ""
+        change = FileChange(self._turn_id, path, kept(contents, before, mode), kept(contents, after, mode), folder)
         self._log.write(self._session_id, [change])
         self._log.told(path)
 
@@ -213,6 +214,11 @@ def _mode(path: str) -> int:
         return os.stat(path).st_mode
     except OSError:
         return 0
+
+
+def _outermost_missing(path: str) -> str:
+    missing = [str(folder) for folder in Path(path).parents if not folder.exists()]
+    return missing[-1] if missing else ""
 
 
 def _reason(error: Exception) -> str:

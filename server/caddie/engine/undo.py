@@ -7,6 +7,7 @@ brings the changes back.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import stat
 from collections.abc import Sequence
@@ -72,6 +73,7 @@ class _There:
     data: bytes | None
     mode: int = 0
     is_link: bool = False
+    folder: str = ""  # was not there either
 
 
 class Undo:
@@ -138,7 +140,8 @@ class Undo:
         return await self._log.run(lambda: self._undo_on_disk(session_id, undo_id, path, pairs))
 
     def _pair(self, change: FileChange) -> tuple[_There, _There]:
-        return self._content(change.before), self._content(change.after)
+        before = self._content(change.before) if change.before else _There(None, folder=change.folder)
+        return before, self._content(change.after)
 
     def _content(self, kept: Kept | None) -> _There:
         if kept is None:
@@ -223,6 +226,9 @@ def _before(pairs: Sequence[tuple[_There, _There]], now: _There) -> _There:
             now = _with_mode_before(before, after, now)
             continue
         data = content_before(before.data, after.data, now.data)
+        if data is None:
+            now = before
+            continue
         mode = before.mode if now.data is None else now.mode
         now = _with_mode_before(before, after, _There(data, mode))
     return now
@@ -252,6 +258,7 @@ def _put(path: str, wanted: _There, now: _There) -> None:
     target = Path(path)
     if wanted.data is None:
         target.unlink()
+        _remove_empty(target.parent, wanted.folder)
         return
     if wanted.is_link or now.is_link:
         target.unlink(missing_ok=True)
@@ -263,6 +270,14 @@ def _put(path: str, wanted: _There, now: _There) -> None:
         write_atomic(target, wanted.data)
     if wanted.mode and stat.S_IMODE(wanted.mode) != stat.S_IMODE(target.stat().st_mode):
         os.chmod(target, stat.S_IMODE(wanted.mode))
+
+
+def _remove_empty(folder: Path, outermost: str) -> None:
+    """The folders that were made for a file go with it, unless others put something into them."""
+    with contextlib.suppress(OSError):
+        while outermost and folder.is_relative_to(outermost):
+            folder.rmdir()
+            folder = folder.parent
 
 
 def _is_inside(path: str, workspace: Path) -> bool:

@@ -30,12 +30,13 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """None is: nothing was there."""
+    """None is: nothing was there. `folder` is the outermost folder that was made for the file."""
 
     checkpoint: str
     path: str
     before: Kept | None
     after: Kept | None
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

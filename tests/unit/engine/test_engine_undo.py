@@ -97,6 +97,22 @@ async def test_edit_and_write_are_taken_back_and_the_undo_too(workspace: Path) -
         assert tree_of(workspace) == before
 
 
+async def test_folders_made_for_a_file_go_with_it_unless_something_else_is_in_them(workspace: Path) -> None:
+    (workspace / "empty").mkdir()
+    calls = (
+        use("Write", path="a/b/c.txt", content="x"),
+        use("Write", path="d/e/f.txt", content="x"),
+        use("Write", path="empty/g.txt", content="x"),
+    )
+    async with working(workspace, *calls) as one:
+        session, _ = await one.turn("go")
+        (workspace / "d/mine.txt").write_text("mine")
+        report = await one.engine.undo(session)
+        assert sorted(str(path.relative_to(workspace)) for path in workspace.rglob("*")) == ["d", "d/mine.txt", "empty"]
+        await one.engine.undo(session, report.undo_id)
+    assert (workspace / "a/b/c.txt").read_text() == "x"
+
+
 async def test_the_persons_edits_before_between_and_after_those_of_the_agent_stay(workspace: Path) -> None:
     file = workspace / "a.txt"
     file.write_text("".join(f"line {number}\n" for number in range(1, 21)))
