@@ -33,3 +33,9 @@ async def test_a_prompt_becomes_the_next_turn_and_cannot_speak_as_caddie(workspa
         result = await one.turn(filled["message"], attachments=filled["attachments"])
         opened = await one.request("caddie/session/open", {"sessionId": result["sessionId"]})
         assert opened["transcript"][0]["text"] == filled["message"]
+        with pytest.raises(JsonRpcException, match="No MCP server is named @b; did you mean @a"):
+            await one.turn("look", servers=["b"])
+        before = len(one.hints("turn"))
+        await one.turn("add something", servers=["a"])
+        await one.until(lambda: len(one.hints("turn")) > before)
+        assert set(one.hints("turn")[before:]) == {"mcp__a__add"}
