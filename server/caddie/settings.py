@@ -73,7 +73,9 @@ class McpServer(_Group):
     cwd: str = Field("", description="Folder to start in; empty is the workspace.")
     url: str = Field("", description="Address of a server that speaks streamable HTTP.")
     headers: Mapping[str, str] = Field(default_factory=dict, description="Sent with every request to `url`.")
-    lazy: bool = Field(False, description="Start only when a tool of it is called; the first time once, to learn its tools.")
+    lazy: bool = Field(
+        False, description="Start only when a tool of it is called; the first time once, to learn its tools."
+    )
     timeout: float = Field(30, gt=0, le=3600, description="Seconds to wait for an answer.")
     enabled: bool = Field(True, description="Off keeps the entry and starts nothing.")
 

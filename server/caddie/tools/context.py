@@ -177,8 +177,8 @@ class Agents(Protocol):
 class ToolContext:
     """`progress` shows a short text (or streamed output) beside the running call; it may be called often.
     `spill` stores a text that is too long for the conversation and returns where. `changes` is told what happens to
-    files. `agents` is None within a helper, which starts no others. `servers` are those that the person wrote the message
-    for; a search looks there first."""
+    files. `agents` is None within a helper, which starts no others. `servers` are those that the person wrote the
+    message for; a search looks there first."""
 
     workspace: Path
     settings: Settings
