@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
@@ -11,6 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from caddie.mcp.remote import RemoteTool, identity_of
 from caddie.settings import McpServer
+
+logger = logging.getLogger(__name__)
 
 _TOOLS = TypeAdapter(tuple[RemoteTool, ...])
 
@@ -55,4 +58,7 @@ def _read(store: ManifestStore, key: str) -> tuple[RemoteTool, ...] | None:
 
 
 def _write(store: ManifestStore, key: str, tools: tuple[RemoteTool, ...]) -> None:
-    store.write(key, {"tools": [asdict(tool) for tool in tools]})
+    try:
+        store.write(key, {"tools": [asdict(tool) for tool in tools]})
+    except OSError as error:  # it is learned again then
+        logger.warning("cannot keep what an MCP server offers: %s", error.strerror)

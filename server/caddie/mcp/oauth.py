@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from mcp.client.auth.oauth2 import OAuthContext
     from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthToken
 
+logger = logging.getLogger(__name__)
+
 SIGN_IN_SECONDS = 300.0
 _PROTOCOL = "2025-11-25"
 _UNAUTHORIZED = 401
@@ -57,9 +59,11 @@ class _Kept:
     """The SDK's token storage. Beside the tokens it keeps what renewing them needs after a restart: where and until
     when."""
 
-    def __init__(self, vault: TokenVault, key: str) -> None:
+    def __init__(self, vault: TokenVault, key: str, *, is_new: bool = False) -> None:
+        """`is_new`: tokens that cannot be kept are an error. Renewed ones still serve the connection that got them."""
         self._vault = vault
         self._key = key
+        self._is_new = is_new
         self.context: OAuthContext | None = None
         self.entry: Mapping[str, Any] = {}
 
@@ -96,7 +100,9 @@ class _Kept:
             "metadata": _plain(context.oauth_metadata),
             "resource": _plain(context.protected_resource_metadata),
         }
-        await asyncio.to_thread(self._vault.write, self._key, self.entry)
+        problem = await asyncio.to_thread(_write, self._vault, self._key, self.entry)
+        if problem and self._is_new:
+            raise OSError(problem)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         from mcp.shared.auth import OAuthClientInformationFull  # the SDK is slow to import
@@ -108,6 +114,16 @@ class _Kept:
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Kept with the tokens that it gets."""
+
+
+def _write(vault: TokenVault, key: str, entry: Mapping[str, Any]) -> str:
+    """What went wrong, if anything."""
+    try:
+        vault.write(key, entry)
+    except OSError as error:
+        logger.warning("cannot keep the tokens of an MCP server: %s", error.strerror)
+        return error.strerror or type(error).__name__
+    return ""
 
 
 def _plain(model: Any) -> Any:
@@ -152,8 +168,7 @@ class Tokens:
         tokens = now.get("tokens")
         if not isinstance(tokens, dict) or not tokens.get("refresh_token") or now.get("expiresAt") == _LONG_AGO:
             return False
-        await asyncio.to_thread(self._vault.write, self._key, {**now, "expiresAt": _LONG_AGO})
-        return True
+        return not await asyncio.to_thread(_write, self._vault, self._key, {**now, "expiresAt": _LONG_AGO})
 
 
 async def _no_answer() -> AuthorizationCodeResult:
@@ -219,6 +234,8 @@ class SignIn:
             raise self._failed(str(error)) from None
         except ValidationError:
             raise self._failed("its authorization server sent what OAuth does not have") from None
+        except OSError as error:
+            raise self._failed(f"what it gave cannot be kept in the data folder ({error})") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._failed(f"it cannot be reached ({error or type(error).__name__})") from None
 
@@ -226,7 +243,7 @@ class SignIn:
         import httpx2  # the MCP SDK, which brings it, is slow to import
 
         key = identity_of(self._server)
-        kept = _Kept(self._vault, key)
+        kept = _Kept(self._vault, key, is_new=True)
         await kept.load()
         async with Loopback(_port_of(kept.entry)) as loopback:
             same_address = _port_of(kept.entry) == loopback.port

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from caddie.errors import ServerFailed
 from caddie.mcp.oauth import SignIn, TokenVault, wants_oauth
 from caddie.mcp.remote import identity_of
 from caddie.mcp.supervisor import Supervisor
+
+logger = logging.getLogger(__name__)
 
 _WAITING = "waits for you to sign in in the browser"
 _CANCELLED = "the sign-in was cancelled; authorize it to try again"
@@ -74,9 +77,11 @@ class SignIns:
             if is_newest:
                 supervisor.wait_for_person(_CANCELLED)
         elif error := attempt.done.exception():
-            reason = (
-                error.message if isinstance(error, ServerFailed) else "The sign-in failed; the log has the details."
-            )
+            if isinstance(error, ServerFailed):
+                reason = error.message
+            else:
+                logger.error("MCP server %r: the sign-in failed", supervisor.name, exc_info=error)
+                reason = "The sign-in failed; the log has the details."
             if is_newest:
                 supervisor.wait_for_person(f"{reason} Authorize it to try again.")
         else:

@@ -109,6 +109,13 @@ async def test_a_damaged_manifest_is_learned_anew(bench: Bench, count: Path) -> 
     assert starts(count) == 2
 
 
+async def test_without_a_place_to_keep_it_the_tools_are_known_in_this_process(bench: Bench, count: Path) -> None:
+    (bench.workspace / "data").write_text("in the way")
+    await learned(bench, count)
+    assert len(bench.tools["one"]) == 9
+    assert (await bench.call("one", "t1")).text.startswith("did t1")
+
+
 async def test_one_that_does_not_start_when_called_says_why(
     bench: Bench, count: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

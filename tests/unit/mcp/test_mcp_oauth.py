@@ -208,6 +208,14 @@ async def test_a_server_that_registers_no_programs_names_the_way_out(bench: Benc
         assert "mcp.servers.safe.headers" in bench.status("safe").reason
 
 
+async def test_tokens_that_cannot_be_kept_fail_the_sign_in_with_the_reason(bench: Bench, url: str) -> None:
+    (bench.workspace / "data").mkdir()
+    (bench.workspace / "data" / "mcp-tokens").write_text("in the way")
+    await bench.connect(safe=at(url))
+    await visit(await bench.manager.authorize("safe"))
+    await bench.until(lambda: "cannot be kept in the data folder (File exists)" in bench.status("safe").reason)
+
+
 async def test_closing_ends_a_sign_in_that_is_under_way(bench: Bench, url: str) -> None:
     await bench.connect(safe=at(url))
     page = await bench.manager.authorize("safe")
