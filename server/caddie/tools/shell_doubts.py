@@ -19,7 +19,7 @@ _QUOTED = frozenset({
     "raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_end", "heredoc_body", "heredoc_content",
     "$(", "$((", "<(", ">(",
 })  # fmt: skip
-_BLANKS = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_BLANKS = re.compile(rb"(?:[ \t\n]|\\\n|(?<=[ \t])-(?=[ \t\n]))*")  # the grammar leaves out a lone dash
 _BEFORE_COMMENT = re.compile(rb"(?:^|^[^\\]?[ \t]|[\n;&|()])$")
 _CODE_LEFT = re.compile(rb"(?<!\\)[`$<>]\(|(?<!\\)`.")
 _HIDDEN = re.compile(rb"\\[0-7xuUc]")
