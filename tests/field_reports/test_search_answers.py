@@ -89,7 +89,7 @@ async def test_b10_noise_on_a_servers_stdout_is_skipped(workspace: Path) -> None
 async def test_a_broken_mcp_json_is_reported_with_its_place_and_the_rest_stays_in_force(workspace: Path) -> None:
     (workspace / ".mcp.json").write_text('{"mcpServers": {"a": {"command": }}')
     async with desk(workspace) as one:
-        notices = one.engine.server_notices()
+        notices = one.engine.configuration.notices()
         assert len(notices) == 1
         assert ".mcp.json:1:34" in notices[0]
         assert not (await one.execute("Glob", {"pattern": "*"})).is_error
@@ -101,7 +101,7 @@ async def test_servers_of_an_untrusted_folder_are_named_and_not_started(workspac
     (workspace / ".mcp.json").write_text(json.dumps({"mcpServers": {"evil": server}}))
     async with desk(workspace, trusted=None) as one:
         assert one.engine.mcp.statuses() == ()
-        assert "until you trust it" in one.engine.server_notices()[0]
+        assert "until you trust it" in one.engine.configuration.notices()[0]
         async with asyncio.timeout(BOUND):
             await one.person.is_questioned.wait()
     assert "start the MCP server evil" in one.person.questions[0].questions[0].question

@@ -64,7 +64,7 @@ def _missing_servers(engine: Engine, required: list[str]) -> str:
         status = by_name.get(name)
         if status is None:
             known = ", ".join(by_name) or "none"
-            waiting = " ".join(engine.server_notices())
+            waiting = " ".join(engine.configuration.notices())
             return f"The required MCP server {name!r} is not configured here (known: {known}). {waiting}".strip()
         if status.state != "ready":
             return f"The required MCP server {name!r} is {status.state}: {status.reason or 'no reason given'}"
@@ -75,7 +75,7 @@ def _pending(engine: Engine) -> list[str]:
     pending = [
         f"The MCP server {s.name} is still connecting." for s in engine.catalogue.servers if s.state == "connecting"
     ]
-    return engine.server_notices() + pending
+    return engine.configuration.notices() + pending
 
 
 class _Report:

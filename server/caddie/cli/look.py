@@ -125,7 +125,7 @@ async def _explain(args: argparse.Namespace) -> int:
 
 
 def _notices(engine: Engine) -> None:
-    for notice in engine.server_notices():
+    for notice in engine.configuration.notices():
         say(f"caddie: {notice}")
 
 

@@ -82,7 +82,7 @@ class EngineDesk:
             servers=tuple(convert.server(status) for status in engine.catalogue.servers),
             rules=tuple(convert.rule(rule) for rule in read_rules(resolved)),
             grants=tuple(convert.grant(grant) for grant in engine.grants.held("")),
-            notices=tuple(engine.server_notices()),
+            notices=tuple(engine.configuration.notices()),
             profile=resolved.settings.tools.profile,
             use=resolved.settings.tools.use,
         )

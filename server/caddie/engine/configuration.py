@@ -166,6 +166,16 @@ class Configuration:
         """Whether the workspace's files ask for anything that needs trust."""
         return bool(self.workspace_servers.servers or self._restricted())
 
+    def notices(self) -> list[str]:
+        """Broken files, and servers that wait for the person's trust."""
+        notices = list(self.workspace_servers.problems)
+        if self.wants_trust and not self.is_trusted:
+            names = ", ".join(self.workspace_servers.servers)
+            wait = f"the servers {names} of this folder wait" if names else "settings of this folder wait"
+            notices.append(f"{wait[0].upper()}{wait[1:]} until you trust it (open it in the editor, or pass --trust).")
+        notices += [f"{problem.scope} settings: {problem.path}: {problem.message}" for problem in self.problems]
+        return notices
+
     def trust(self) -> None:
         self._trust_store.trust(self._fingerprint())
         self._changed()

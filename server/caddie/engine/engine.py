@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import importlib
-import logging
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +17,7 @@ from caddie.chat.session import Session
 from caddie.chat.turn import Outcome, Turn, TurnInput
 from caddie.engine.admin import ToolAdmin
 from caddie.engine.agents import Helpers
+from caddie.engine.background import Background
 from caddie.engine.changes import ChangeLog
 from caddie.engine.configuration import Configuration
 from caddie.engine.deferral import Deferrals
@@ -28,8 +27,9 @@ from caddie.engine.models import Models
 from caddie.engine.sessions import Sessions
 from caddie.engine.settings_check import SettingsCheck
 from caddie.engine.toolbox import SessionTools
+from caddie.engine.trusting import is_trusted_by
 from caddie.engine.undo import Undo, UndoReport
-from caddie.errors import ClientCannotAsk, InvalidInput, NothingToUndo, SessionBusy
+from caddie.errors import InvalidInput, NothingToUndo, SessionBusy
 from caddie.layers import Layer
 from caddie.mcp.manager import McpManager
 from caddie.search.engine import ToolIndex
@@ -49,18 +49,16 @@ from caddie.storage.tokens import TokenFiles
 from caddie.tools.builtin import BUILTIN
 from caddie.tools.call import Call, Report
 from caddie.tools.catalogue import Catalogue, Change
-from caddie.tools.context import Mode, Question, QuestionRequest, SessionState, ToolContext
-from caddie.tools.context import Option as QuestionOption
+from caddie.tools.context import Mode, SessionState, ToolContext
 from caddie.tools.executor import Authority, Executor
 from caddie.tools.permissions import read_rules
-from caddie.tools.servers import ServerStatus
+from caddie.tools.servers import ServerStatus, check_servers
 from caddie.tools.states import Decision
 from caddie.tools.tool import Tool, ToolResult
 
 if TYPE_CHECKING:
     from caddie.engine.usage import Usage
 
-logger = logging.getLogger(__name__)
 
 SERVER_WAIT_SECONDS = 20.0
 FIRST_TURN_WAIT_SECONDS = 5.0
@@ -128,7 +126,7 @@ class Engine:
         self.admin = ToolAdmin(self)
         self.check = SettingsCheck(self)
         self._states: Mapping[str, Decision] = {}
-        self._background: set[asyncio.Task[None]] = set()
+        self._background = Background()
         self._asking: asyncio.Task[None] | None = None
         self._is_first_turn = True
         self._draft: tuple[str, str, str, tuple[str, ...]] | None = None
@@ -155,9 +153,7 @@ class Engine:
     async def close(self) -> None:
         """Bounded; leaves no child process and no task. What was said is on disk afterwards."""
         self.check.close()
-        for task in list(self._background):
-            task.cancel()
-        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._background.close()
         await self.mcp.close()
         await self.models.close()
         await self.changes.close()
@@ -165,15 +161,7 @@ class Engine:
         self.sessions.close()
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background_done)
-        return task
-
-    def _background_done(self, task: asyncio.Task[None]) -> None:
-        self._background.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            logger.error("background work failed", exc_info=error)
+        return self._background.begin(work)
 
     async def _warm_up(self) -> None:
         await asyncio.to_thread(importlib.import_module, "mcp")  # 0.4 s that the first connection would wait for
@@ -182,17 +170,7 @@ class Engine:
         await asyncio.to_thread(self.changes.store.trim, self._checkpoint_bytes())
 
     async def _ask_trust(self) -> None:
-        question = Question(
-            "trust",
-            self.configuration.trust_question(),
-            "Trust this folder?",
-            (QuestionOption("Trust"), QuestionOption("Do not trust")),
-        )
-        try:
-            answers = await self.door.person.ask_question(QuestionRequest("", "Workspace trust", (question,)))
-        except ClientCannotAsk:
-            return
-        if answers and answers.get("trust") == "Trust":
+        if await is_trusted_by(self.door.person, self.configuration.trust_question()):
             self.configuration.trust()
             await self.apply_settings()
 
@@ -234,18 +212,6 @@ class Engine:
         if session.settings:
             self.configuration.set_session(session.id, session.settings)
             self.searcher.refresh()
-
-    def server_notices(self) -> list[str]:
-        """Broken files, and servers that wait for the person's trust."""
-        notices = list(self.configuration.workspace_servers.problems)
-        if self.configuration.wants_trust and not self.configuration.is_trusted:
-            names = ", ".join(self.configuration.workspace_servers.servers)
-            wait = f"the servers {names} of this folder wait" if names else "settings of this folder wait"
-            notices.append(f"{wait[0].upper()}{wait[1:]} until you trust it (open it in the editor, or pass --trust).")
-        notices += [
-            f"{problem.scope} settings: {problem.path}: {problem.message}" for problem in self.configuration.problems
-        ]
-        return notices
 
     # What the servers say.
 
@@ -292,7 +258,7 @@ class Engine:
         """
         if not text.strip() and not attachments:
             raise InvalidInput("The message is empty; write what you want to know or have done.")
-        self._check_servers(servers)
+        check_servers(servers, {status.name for status in self.mcp.statuses()}, self.catalogue.specs)
         if not session_id and mode is None and self.configuration.settings.permissions.mode == "plan":
             mode = "plan"
         session = await self.sessions.get(session_id) if session_id else self.sessions.create()
@@ -309,14 +275,6 @@ class Engine:
         finally:
             session.is_running = False
         return session, turn_id, outcome
-
-    def _check_servers(self, names: Iterable[str]) -> None:
-        known = {status.name for status in self.mcp.statuses()} | {spec.server for spec in self.catalogue.specs} - {""}
-        for name in names:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)[:5]
-                hint = f"did you mean {' or '.join(f'@{one}' for one in near)}?" if near else "none is configured."
-                raise InvalidInput(f"No MCP server is named @{name}; {hint}", suggestions=near)
 
     async def _run_turn(
         self, session: Session, turn: TurnInput, emit: Callable[[str, str, TurnEvent], None], await_servers: float

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from caddie.tools.tool import Content
+from caddie.errors import InvalidInput
+from caddie.tools.tool import Content, ToolSpec
 
 ServerState = Literal["connecting", "ready", "failed", "needsAuth", "stopped"]
 
@@ -50,3 +53,13 @@ class ServerPrompt:
 class PromptMessage:
     role: Literal["user", "assistant"]
     content: Content
+
+
+def check_servers(names: Iterable[str], configured: Collection[str], specs: Iterable[ToolSpec]) -> None:
+    """Raises: InvalidInput for a name that no server has, with the nearest ones."""
+    known = {*configured, *(spec.server for spec in specs)} - {""}
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)[:5]
+            hint = f"did you mean {' or '.join(f'@{one}' for one in near)}?" if near else "none is configured."
+            raise InvalidInput(f"No MCP server is named @{name}; {hint}", suggestions=near)

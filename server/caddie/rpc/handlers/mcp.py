@@ -29,7 +29,7 @@ def bind_handlers(server: Server, app: App) -> None:
     async def list_servers(params: Empty) -> wire.ServersResult:
         engine = await app.engine()
         servers = [convert.server(status) for status in engine.mcp.statuses()]
-        return wire.ServersResult(servers=servers, notices=engine.server_notices())
+        return wire.ServersResult(servers=servers, notices=engine.configuration.notices())
 
     async def start(params: wire.ServerParams) -> wire.ServerInfo:
         engine = await app.engine()
