@@ -197,7 +197,7 @@ check('the same conversation is in an editor tab', async () => {
   for (const theme of ['Default High Contrast', 'Default Light Modern']) {
     bench.set({ 'workbench.colorTheme': theme });
     await chat.frame.locator(theme.includes('Light') ? 'body.vscode-light' : 'body.vscode-high-contrast').waitFor({ ...WAIT, state: 'attached' });
-    await bench.shot(`tab-${theme.split(' ').at(-1)?.toLowerCase()}`);
+    await bench.shot(`tab-${theme.split(' ')[1].toLowerCase()}`);
   }
   bench.set({ 'workbench.colorTheme': undefined });
   await page.keyboard.press('Control+W');
@@ -229,8 +229,8 @@ check('conversations are listed, renamed and gone on with; a reload keeps conver
   await page.keyboard.press('Enter');
   await bench.quickPick('late invoices').click();
   await chat.says('is on its way');
-  await chat.type('/new');
-  await page.keyboard.press('Enter');
+  await chat.input.fill('/new');
+  await chat.input.press('Enter');
   await chat.isEmpty();
   await bench.command('Caddie: Show Conversations');
   await bench.quickPick('late invoices').hover();

@@ -99,7 +99,17 @@ export function summary(params: Record<string, unknown>, root = ''): string {
 }
 
 function compact(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 1000) : (JSON.stringify(value) ?? String(value));
+  if (typeof value === 'string') return value.slice(0, 1000);
+  const told = Array.isArray(value) ? value.slice(0, 5).map(firstText) : [];
+  if (told.length > 0 && told.every(Boolean)) return told.join(', ');
+  return JSON.stringify(value) ?? String(value);
+}
+
+/** Of `{question: 'Which?', options: [...]}` what a person would say. */
+function firstText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const texts = typeof value === 'object' && value ? Object.values(value) : [];
+  return texts.find((text): text is string => typeof text === 'string') ?? '';
 }
 
 /** The first `most` lines, and how many more there are. */

@@ -20,6 +20,8 @@ test('a call is told apart on one line', () => {
   assert.equal(summary({ status: 'overdue', limit: 10 }), 'limit=10, status=overdue');
   assert.equal(summary({ command: 'make\ntest', timeout: 3 }), 'make test');
   assert.equal(summary({}), '');
+  assert.equal(summary({ questions: [{ question: 'Which?', options: [] }, { question: 'Why?' }] }), 'Which?, Why?');
+  assert.equal(summary({ ids: [1, 2] }), '[1,2]');
   assert.equal(summary({ path: '/x/shop/a.py', old: 'b' }, '/x/shop'), 'a.py');
   assert.equal(summary({ path: '/x/shopping/a.py' }, '/x/shop'), '/x/shopping/a.py');
 });
