@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'src/protocol.ts', '.unit-*', 'artefacts', '.vscode-test'] },
+  { ignores: ['dist', 'node_modules', 'src/protocol.ts', '.unit-*', '.host', 'artefacts', '.vscode-test'] },
   ...tseslint.configs.strict,
   {
     files: ['**/*.ts', '**/*.tsx'],

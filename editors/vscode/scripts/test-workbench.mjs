@@ -14,7 +14,7 @@ if (!vsix.endsWith('.vsix')) throw new Error('there is no VSIX: run `make vscode
 await esbuild.build({
   absWorkingDir: here,
   entryPoints: globSync(join(here, 'test/host'), '.ts'),
-  outdir: 'dist/test',
+  outdir: '.host',
   bundle: true,
   external: ['vscode', 'mocha'],
   platform: 'node',

@@ -28,11 +28,15 @@ export interface Host {
 
 type Handler = (client: LanguageClient) => vscode.Disposable;
 
+const DEATH_MS = 2000;
+const START_MS = 60_000;
+const SILENT = new Error('silent');
 const NEVER = new vscode.CancellationTokenSource().token;
 
 /** One connection at a time. Handlers are registered once and hold over restarts. */
 export class CaddieClient implements vscode.Disposable {
   private client?: LanguageClient;
+  private process?: ServerProcess;
   private current: ClientState = 'stopped';
   private why = '';
   private failure?: Error;
@@ -168,7 +172,8 @@ export class CaddieClient implements vscode.Disposable {
   private async connect(server: ServerCommand, generation: number): Promise<void> {
     this.host.output.info(`starting (${server.origin}) ${[server.command, ...server.args].join(' ')}`);
     const process = await ServerProcess.start(server);
-    const client = new LanguageClient('caddie', 'Caddie', () => Promise.resolve(process.child), this.options());
+    this.process = process;
+    const client = new QuietClient('caddie', 'Caddie', () => Promise.resolve(process.child), this.options());
     client.registerFeature(announcing(CAPABILITIES));
     this.client = client;
     for (const handler of this.handlers.keys()) this.handlers.set(handler, handler(client));
@@ -176,11 +181,14 @@ export class CaddieClient implements vscode.Disposable {
       this.host.output.info(`the server ${how}`);
       if (generation === this.generation) this.died(how);
     });
-    const early = process.ended.then((how) => {
-      throw new Error(vscode.l10n.t('Caddie’s server did not start: it {0}', how));
-    });
-    await Promise.race([client.start(), early]);
-    early.catch(() => undefined);
+    try {
+      await Promise.race([client.start(), process.ended.then(refuse), later(START_MS).then(refuse)]);
+    } catch (error) {
+      // That the connection closed says less than how the process ended, which is known a moment later.
+      const how = await Promise.race([process.ended, later(DEATH_MS)]);
+      if (how) throw new Error(vscode.l10n.t('Caddie’s server did not start: it {0}', how));
+      throw error === SILENT ? new Error(vscode.l10n.t('Caddie’s server does not answer.')) : error;
+    }
   }
 
   private options(): LanguageClientOptions {
@@ -240,20 +248,35 @@ export class CaddieClient implements vscode.Disposable {
   }
 
   private async letGo(): Promise<void> {
-    const client = this.client;
-    this.client = undefined;
+    const { client, process } = this;
+    this.client = this.process = undefined;
     for (const handler of this.handlers.keys()) this.handlers.set(handler, undefined);
-    if (!client) return;
     try {
-      if (client.state === State.Running) await client.stop(3000);
-      await client.dispose();
+      if (client?.state === State.Running) await client.stop(3000);
+      await client?.dispose();
     } catch (error) {
       this.host.output.debug(`while stopping: ${messageOf(error)}`);
     }
+    await process?.end();
   }
 }
 
 const CAPABILITIES = { permission: true, question: true, settingsWrite: true, editorQuery: true, diff: true };
+
+/** Says errors in the log only: what the person should know, we say ourselves, once. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+function refuse(): never {
+  throw SILENT;
+}
+
+function later(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms));
+}
 
 function announcing(ours: Record<string, boolean>): StaticFeature {
   return {

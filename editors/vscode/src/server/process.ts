@@ -14,6 +14,7 @@ export interface ServerCommand {
 }
 
 const MAX_TAIL = 4000;
+const PATIENCE_MS = 3000;
 
 export class ServerProcess {
   private tail = '';
@@ -27,6 +28,16 @@ export class ServerProcess {
       // `close`, not `exit`: only then is all of stderr read.
       child.once('close', (code, signal) => resolve(reasonOfDeath(code, signal, this.tail)));
     });
+  }
+
+  /** Bounded; the process is gone afterwards, also one that does not listen. */
+  async end(): Promise<void> {
+    const { child } = this;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+    await new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    clearTimeout(late);
   }
 
   /** Refuses with a sentence when the command cannot be run. */

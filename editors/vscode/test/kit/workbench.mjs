@@ -1,6 +1,6 @@
 /** The real workbench in a real browser, with our extension and the real server. One for a whole test file. */
-import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -95,11 +95,40 @@ export class Workbench {
     return page;
   }
 
-  async open(page = this.page) {
+  async goto(page = this.page) {
     await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.workspace)}`, { timeout: 60_000 });
     await page.locator('.monaco-workbench .activitybar').waitFor({ timeout: 60_000 });
+  }
+
+  async open(page = this.page) {
+    await this.goto(page);
     // Its status bar item is the first thing of an extension that runs.
     await page.locator('.statusbar-item[id="caddie.caddie.caddie.status"]').waitFor({ timeout: 60_000 });
+  }
+
+  /** Loads the built extension as one under development and runs a test entry in its host; the exit code. */
+  async runInHost(entry, onLine) {
+    const unpacked = join(this.run, 'unpacked');
+    execFileSync('python3', ['-m', 'zipfile', '-e', ourVsix(), unpacked]);
+    const folder = join(unpacked, 'extension');
+    const uri = (path) => ({ $mid: 1, scheme: 'vscode-remote', authority: `127.0.0.1:${this.port}`, path });
+    const { page } = this;
+    const done = new Promise((ok) => void page.exposeFunction('codeAutomationExit', ok));
+    await page.exposeFunction('codeAutomationLog', (type, args) => onLine([].concat(args).join(' ').trimEnd()));
+    await page.addInitScript((options) => {
+      if (window !== window.top) return;
+      new MutationObserver((_, observer) => {
+        const meta = document.getElementById('vscode-workbench-web-configuration');
+        if (!meta) return;
+        observer.disconnect();
+        const configuration = JSON.parse(meta.dataset.settings);
+        configuration.developmentOptions = { ...configuration.developmentOptions, ...options };
+        meta.dataset.settings = JSON.stringify(configuration);
+      }).observe(document, { childList: true, subtree: true });
+    }, { extensions: [uri(folder)], extensionTestsPath: uri(entry) });
+    await this.goto();
+    const late = new Promise((ok) => setTimeout(ok, 300_000, 1).unref());
+    return Promise.race([done, late]);
   }
 
   prepare() {
@@ -240,7 +269,8 @@ export class Workbench {
     await this.stopServer();
     if (failed) {
       writeFileSync(join(this.shots, 'log.txt'), this.log.join(''));
-      cpSync(join(this.run, 'data/logs'), join(this.shots, 'logs'), { recursive: true, force: true, errorOnExist: false });
+      const logs = join(this.run, 'data/logs');
+      if (existsSync(logs)) cpSync(logs, join(this.shots, 'logs'), { recursive: true, force: true });
     }
     rmSync(this.run, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
