@@ -7,6 +7,7 @@ import {
   mcpReadResource,
   mcpResources,
   mcpRestart,
+  mcpSignOut,
   mcpStart,
   mcpStop,
   type ResourceInfo,
@@ -20,6 +21,7 @@ import type { Node } from '../tools/model';
 import { scopeWord, type ToolsView } from '../tools/view';
 import { askServer, type Servers } from './form';
 import { openConfiguration } from './open';
+import { signIn } from './sign-in';
 
 export function registerMcpCommands(
   view: ToolsView,
@@ -35,6 +37,7 @@ export function registerMcpCommands(
     log: (node) => commands.log(node),
     resources: (node) => commands.resources(node),
     authorize: (node) => commands.authorize(node),
+    signOut: (node) => commands.signOut(node),
     add: () => commands.add(),
     remove: (node) => commands.remove(node),
     openConfiguration: () => openConfiguration(view.scope),
@@ -89,12 +92,25 @@ class McpCommands {
     await this.texts.show(fileName(picked.resource), text);
   }
 
-  /** A secret under the name the server asks for; Caddie's server gets it in its environment. */
+  /** Signs in on the server's own page; a server that only wants a token gets one, kept as a secret. */
   async authorize(node?: Node): Promise<void> {
     const server = await this.server(node);
     if (!server) return;
     const { servers } = await this.client.request(mcpList, {});
     const info = servers.find((one) => one.name === server);
+    if (info?.status === 'needsAuth') await signIn(this.client, server);
+    else await this.giveToken(server, info);
+    await this.view.refresh();
+  }
+
+  async signOut(node?: Node): Promise<void> {
+    const server = await this.server(node);
+    if (!server) return;
+    await this.client.request(mcpSignOut, { server });
+    await this.view.refresh();
+  }
+
+  private async giveToken(server: string, info: ServerInfo | undefined): Promise<void> {
     const variable = await askVariable(info);
     if (!variable || !(await this.keys.ask(variable))) return;
     await this.client.restart();
