@@ -26,17 +26,21 @@ async function signedIn(
 ): Promise<ServerInfo | undefined> {
   const parts: vscode.Disposable[] = [];
   try {
+    let hasBegun = false;
     const over = new Promise<ServerInfo | undefined>((resolve) => {
       const timer = setTimeout(() => resolve(undefined), LATEST_MS);
       parts.push(
         new vscode.Disposable(() => clearTimeout(timer)),
         client.onEvent(mcpStatus, (info) => {
-          if (info.name === server && info.status !== 'connecting') resolve(info);
+          // That it waits for the person is said before the answer to the request, and is no end.
+          const isEnd = info.status === 'ready' || (hasBegun && info.status !== 'connecting');
+          if (info.name === server && isEnd) resolve(info);
         }),
         token.onCancellationRequested(() => resolve(undefined)),
       );
     });
     const { url, opened } = await client.request(mcpAuthorize, { server }, token);
+    hasBegun = true;
     if (!opened) await vscode.env.openExternal(vscode.Uri.parse(url, true));
     const info = await over;
     if (token.isCancellationRequested) await client.request(mcpCancelAuthorize, { server });
