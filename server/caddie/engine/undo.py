@@ -129,8 +129,8 @@ class Undo:
         return replace(file, path=name)
 
     async def _merge_file(self, session_id: str, undo_id: str, path: str, steps: Sequence[FileChange]) -> FileUndone:
-        if not _is_inside(path, self._log.workspace):
-            raise CannotTakeBack("now leads outside the workspace")
+        if _leads_elsewhere(path):
+            raise CannotTakeBack("now leads elsewhere, by a link that was made since")
         pairs = await self._log.run(lambda: [self._pair(step) for step in steps])
         if (text := self._editor.read_open_file(Path(path))) is not None:
             try:
@@ -280,10 +280,10 @@ def _remove_empty(folder: Path, outermost: str) -> None:
             folder = folder.parent
 
 
-def _is_inside(path: str, workspace: Path) -> bool:
-    """Its folder may have been replaced by a link since."""
-    root = os.path.realpath(workspace)
-    return Path(os.path.realpath(os.path.dirname(path))).is_relative_to(root)
+def _leads_elsewhere(path: str) -> bool:
+    """Real paths are kept, so a folder on the way that is a link now was none when the file was changed."""
+    folder = os.path.dirname(path)
+    return os.path.realpath(folder) != folder
 
 
 def _nothing(journal: Journal, checkpoint: str) -> str:

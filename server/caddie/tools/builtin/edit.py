@@ -14,7 +14,7 @@ from caddie.errors import ToolFailure
 from caddie.tools.builtin.diffs import short_diff
 from caddie.tools.builtin.documents import Document, load, require_seen, store
 from caddie.tools.builtin.notebooks import is_notebook, parse
-from caddie.tools.builtin.paths import resolve_for_change
+from caddie.tools.builtin.paths import resolve
 from caddie.tools.builtin.problems import new_problems, problems_now
 from caddie.tools.builtin.text_files import line_end, lines_of, with_line_end
 from caddie.tools.context import ToolContext
@@ -64,7 +64,7 @@ async def _plan(args: EditArgs, context: ToolContext) -> Plan:
         raise ToolFailure("old_string and new_string are the same, so there is nothing to change.")
     if not args.old_string:
         raise ToolFailure("old_string is empty. Give the text to replace, or use Write to write a whole file.")
-    path = await asyncio.to_thread(resolve_for_change, context.workspace, args.path)
+    path = await asyncio.to_thread(resolve, context.workspace, args.path)
     document = await load(path, context)
     require_seen(document, context)
     if is_notebook(document.name) and await asyncio.to_thread(parse, document.text) is not None:

@@ -12,7 +12,7 @@ from caddie.errors import ToolFailure
 from caddie.tools.builtin.diffs import short_diff
 from caddie.tools.builtin.documents import Document, load, require_seen, store
 from caddie.tools.builtin.notebooks import Notebook, is_notebook, parse, source_of, with_source
-from caddie.tools.builtin.paths import resolve_for_change
+from caddie.tools.builtin.paths import resolve
 from caddie.tools.builtin.text_files import line_end, with_line_end
 from caddie.tools.context import ToolContext
 from caddie.tools.tool import DiffPreview, Preview, ToolArgs, ToolResult, builtin, text_result
@@ -52,7 +52,7 @@ async def notebook_edit(args: NotebookEditArgs, context: ToolContext) -> ToolRes
 
 
 async def _plan(args: NotebookEditArgs, context: ToolContext) -> Plan:
-    path = await asyncio.to_thread(resolve_for_change, context.workspace, args.path)
+    path = await asyncio.to_thread(resolve, context.workspace, args.path)
     document = await load(path, context)
     require_seen(document, context)
     notebook = await asyncio.to_thread(parse, document.text) if is_notebook(document.name) else None

@@ -22,18 +22,6 @@ def resolve(workspace: Path, path: str) -> Path:
     return Path(os.path.normpath(workspace / os.path.expanduser(path)))
 
 
-def resolve_for_change(workspace: Path, path: str) -> Path:
-    """As `resolve`, and inside the workspace, links followed: edits may run unasked, so they stay in here."""
-    target = resolve(workspace, path)
-    real, root = Path(os.path.realpath(target)), Path(os.path.realpath(workspace))
-    if not real.is_relative_to(root):
-        raise ToolFailure(
-            f"{path!r} is outside the workspace, where only reading is possible with this tool. "
-            "Use a path inside the workspace, or Bash, which asks the person."
-        )
-    return target
-
-
 def shown(workspace: Path, path: Path) -> str:
     """How a path is written in results: relative to the workspace where it is inside."""
     return path.relative_to(workspace).as_posix() if path.is_relative_to(workspace) else str(path)

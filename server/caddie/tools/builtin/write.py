@@ -10,7 +10,7 @@ from pydantic import Field
 from caddie.errors import ToolFailure
 from caddie.tools.builtin.documents import Document, find, require_seen, store
 from caddie.tools.builtin.notebooks import is_notebook, parse
-from caddie.tools.builtin.paths import resolve_for_change, shown
+from caddie.tools.builtin.paths import resolve, shown
 from caddie.tools.builtin.problems import new_problems, problems_now
 from caddie.tools.builtin.text_files import UTF_8, Encoding, line_end, lines_of, with_line_end
 from caddie.tools.context import ToolContext
@@ -47,7 +47,7 @@ async def write(args: WriteArgs, context: ToolContext) -> ToolResult:
 
 
 async def _target(args: WriteArgs, context: ToolContext) -> tuple[Path, Document | None]:
-    path = await asyncio.to_thread(resolve_for_change, context.workspace, args.path)
+    path = await asyncio.to_thread(resolve, context.workspace, args.path)
     existing = await find(path, context)
     if existing is not None and existing.text:
         require_seen(existing, context)
