@@ -6,6 +6,7 @@ export class Panel extends ChatPage {
   /** By its key: the palette knows our commands only once the extension has been read. */
   async open() {
     await this.page.locator('.statusbar-item[aria-label*="Caddie"]').first().waitFor({ timeout: 60_000 });
+    await this.page.locator('.part.statusbar').click({ position: { x: 400, y: 8 } }); // out of a webview that may be gone
     await this.page.keyboard.press('Control+Alt+C');
     await this.input.waitFor({ timeout: 60_000 });
   }

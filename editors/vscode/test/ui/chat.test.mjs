@@ -200,7 +200,8 @@ check('the same conversation is in an editor tab', async () => {
     await bench.shot(`tab-${theme.split(' ')[1].toLowerCase()}`);
   }
   bench.set({ 'workbench.colorTheme': undefined });
-  await page.keyboard.press('Control+W');
+  await bench.command('View: Close Editor');
+  await tab.first().waitFor({ state: 'detached' });
   await chat.open();
 });
 
