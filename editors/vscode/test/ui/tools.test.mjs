@@ -16,6 +16,7 @@ before(async () => {
     name: 'tools',
     settings: { ...OFFLINE, 'caddie.mcp.servers': { acme: ACME, jira: JIRA } },
     files: FILES,
+    size: { width: 1280, height: 1000 },
   });
   page = bench.page;
   tools = new ToolsPage(bench);
@@ -101,6 +102,22 @@ check('F04: all off and reset all are one act each; the bridge stays and says so
   assert.deepEqual([...disabled('workspace'), ...enabled('workspace')], []);
 });
 
+check('all of it works by keyboard: arrows, Space, and the menu key', async () => {
+  await bench.command('Caddie: Focus on Tools View');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Space');
+  await tools.waitFor('Read', 'disabled, workspace');
+  await page.keyboard.press('Shift+F10');
+  await page.locator('.monaco-menu .action-label').getByText('Reset to Default', { exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Space');
+  await tools.waitFor('Read', 'deferred, workspace');
+  await tools.menu('Read', 'Reset to Default');
+  await tools.waitFor('Read', 'enabled');
+});
+
 check('a filter narrows the view while it is typed, and Escape takes it back', async () => {
   await page.locator('.part.sidebar').getByRole('button', { name: 'Filter Tools' }).first().click();
   const box = page.locator('.quick-input-widget input').first();
@@ -163,6 +180,14 @@ check('every key of Caddie is in the settings editor with its description', asyn
   await editor.getByText('The named default for tools that no list mentions').first().waitFor(WAIT);
   await bench.shot('settings');
   await bench.clear();
+});
+
+check('the walkthrough begins with the server and leads through', async () => {
+  await bench.command('Caddie: Get Started');
+  await page.getByText('Decide about your tools').first().waitFor(WAIT);
+  await bench.shot('walkthrough');
+  await bench.clear();
+  await bench.command('View: Close All Editors');
 });
 
 check('it can be read in dark and in high contrast', async () => {

@@ -34,7 +34,8 @@ const pageCode = readdirSync(join(ROOT, 'webview/src'), { encoding: 'utf8' })
 
 test('every menu and key leads to a command that is there', () => {
   const used = [...Object.values(manifest.contributes.menus).flat(), ...manifest.contributes.keybindings];
-  const unknown = used.map((item) => item.command).filter((command) => !commands.includes(command));
+  const ours = used.map((item) => item.command).filter((command) => command !== 'list.select');
+  const unknown = ours.filter((command) => !commands.includes(command));
   assert.deepEqual(unknown, []);
 });
 
