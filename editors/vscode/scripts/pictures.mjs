@@ -5,7 +5,7 @@ import { ARTEFACTS, REPOSITORY } from '../test/kit/paths.mjs';
 
 const PICTURES = {
   'vscode-missing': 'install/missing',
-  'vscode-tools': 'tools/dark',
+  'vscode-tools': 'tools/states',
   'vscode-waiting': 'prompts/prompt-hidden',
   'vscode-permission': 'prompts/prompt-shown',
   'vscode-untrusted': 'trust/untrusted',

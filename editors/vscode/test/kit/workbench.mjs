@@ -206,10 +206,10 @@ export class Workbench {
     for (let n = 0; n < 4; n += 1) await this.page.keyboard.press('Escape');
   }
 
-  async shot(name) {
+  async shot(name, clip) {
     await this.page.waitForTimeout(450); // what fades in has arrived
     const path = join(this.shots, `${name}.png`);
-    await this.page.screenshot({ path });
+    await this.page.screenshot({ path, clip });
     return path;
   }
 

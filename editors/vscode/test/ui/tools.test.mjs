@@ -59,6 +59,7 @@ check('several tools are selected and changed in one act', async () => {
   await tools.menu('send_reminder', 'Disable');
   await tools.waitFor('export_ledger', 'disabled, workspace');
   await tools.waitFor('send_reminder', 'disabled, workspace');
+  await bench.shot('states', { x: 0, y: 0, width: 720, height: 860 });
   assert.deepEqual(disabled('workspace').sort(), ['mcp__acme__delete_*', 'mcp__acme__export_ledger', 'mcp__acme__send_reminder']);
 });
 
