@@ -3,7 +3,7 @@
 const MAX_LINE = 300;
 
 export function reasonOfDeath(code: number | null, signal: string | null, stderr: string): string {
-  const how = signal ? `ended by ${signal}` : `exited with ${code ?? 'no code'}`;
+  const how = signal ? `was ended by ${signal}` : `exited with ${code ?? 'no code'}`;
   const line = tellingLine(stderr);
   return line ? `${how}: ${line}` : how;
 }

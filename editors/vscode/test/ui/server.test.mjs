@@ -106,9 +106,9 @@ describe('a server that dies', () => {
         await tools.row('Bash').waitFor(WAIT);
       }
     }
-    await bench.notification('it ended by SIGKILL').waitFor(WAIT);
+    await bench.notification('it was ended by SIGKILL').waitFor(WAIT);
     await bench.shot('stays-down');
-    await bench.notification('it ended by SIGKILL').getByRole('button', { name: 'Restart' }).click();
+    await bench.notification('it was ended by SIGKILL').getByRole('button', { name: 'Restart' }).click();
     await tools.row('Bash').waitFor(WAIT);
   }, 240_000);
 

@@ -40,7 +40,7 @@ test('Python 3.11 to 3.13 will do', () => {
 test('how a server ended is told in one line, with the last thing it said', () => {
   const traceback = 'Traceback (most recent call last):\n  File "x.py"\nModuleNotFoundError: No module named pygls\n\n';
   assert.equal(reasonOfDeath(1, null, traceback), 'exited with 1: ModuleNotFoundError: No module named pygls');
-  assert.equal(reasonOfDeath(null, 'SIGKILL', ''), 'ended by SIGKILL');
+  assert.equal(reasonOfDeath(null, 'SIGKILL', ''), 'was ended by SIGKILL');
   assert.ok(reasonOfDeath(1, null, 'x'.repeat(9000)).length < 400);
 });
 
