@@ -156,7 +156,7 @@ class Session:
     marks: dict[str, Mark] = field(default_factory=dict)
     turns: int = 0
     parent: str = ""
-    """The session whose model started this one as a helper."""
+    """The session whose model started this one as an agent."""
     is_running: bool = False
     foreign: int = 0  # so many messages at the beginning were written for other models
 

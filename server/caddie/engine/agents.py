@@ -1,4 +1,4 @@
-"""A helper of the model: a conversation of its own, under the same states, rules, grants and person as its parent."""
+"""An agent: a conversation of its own, under the same states, rules, grants and person as its parent."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ tools, then report what was asked for, with paths and line numbers where they ma
 """
 
 
-class Helpers:
+class Subagents:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     async def run(self, task: str, context: ToolContext) -> str:
-        """What the helper changes counts as its parent's work. Raises: ToolFailure, CancelledError."""
+        """What it changes counts as its parent's work. Raises: ToolFailure, CancelledError."""
         parent = context.session.session_id
         # The name of the cache is its own, for its tools are not those of the parent.
         session = Session(
@@ -65,7 +65,7 @@ class Helpers:
 
 
 async def _nothing() -> None:
-    """A helper's conversation is not kept; its report is."""
+    """Its conversation is not kept; its report is."""
 
 
 def _show(event: TurnEvent, context: ToolContext) -> None:

@@ -16,7 +16,7 @@ from caddie.chat.provider import Chosen
 from caddie.chat.session import Session
 from caddie.chat.turn import Outcome, Turn, TurnInput
 from caddie.engine.admin import ToolAdmin
-from caddie.engine.agents import Helpers
+from caddie.engine.agents import Subagents
 from caddie.engine.background import Background
 from caddie.engine.changes import ChangeLog
 from caddie.engine.configuration import Configuration
@@ -368,7 +368,7 @@ class Engine:
             spill=self.results.spill,
             resources=self.mcp,
             inspector=ContextInspector(self),
-            agents=Helpers(self),
+            agents=Subagents(self),
         )
 
     async def usage(self, session_id: str = "") -> Usage:

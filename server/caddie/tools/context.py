@@ -166,10 +166,10 @@ class Inspector(Protocol):
 
 
 class Agents(Protocol):
-    """Starts helpers of the model: conversations of their own, with the same tools, rules and person."""
+    """Starts agents: conversations of their own, with the same tools, rules and person."""
 
     async def run(self, task: str, context: ToolContext) -> str:
-        """The helper's final words. Raises: ToolFailure, CancelledError."""
+        """The agent's final words. Raises: ToolFailure, CancelledError."""
         ...
 
 
@@ -177,7 +177,7 @@ class Agents(Protocol):
 class ToolContext:
     """`progress` shows a short text (or streamed output) beside the running call; it may be called often.
     `spill` stores a text that is too long for the conversation and returns where. `changes` is told what happens to
-    files. `agents` is None within a helper, which starts no others. `servers` are those that the person wrote the
+    files. `agents` is None within an agent, which starts no others. `servers` are those that the person wrote the
     message for; a search looks there first."""
 
     workspace: Path

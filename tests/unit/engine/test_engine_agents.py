@@ -1,4 +1,4 @@
-"""The model's helpers: conversations of their own under the states, rules, mode and grants of their parent."""
+"""Agents: conversations of their own under the states, rules, mode and grants of their parent."""
 
 from __future__ import annotations
 

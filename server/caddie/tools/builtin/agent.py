@@ -1,4 +1,4 @@
-"""Agent: a task for a helper that works in a conversation of its own and reports back."""
+"""Agent: a task for another model turn that works in a conversation of its own and reports back."""
 
 from __future__ import annotations
 
