@@ -52,7 +52,7 @@ export function activate(context: vscode.ExtensionContext): CaddieApi {
     registerToolCommands(tools, client),
     registerMcpCommands(tools, client, keys, texts),
     registerAsks(client, chat),
-    registerHints(client, chat, context.globalState),
+    registerHints(client, chat),
     registerDiff(texts),
     registerEditorQuery(client),
     client.onRequest(settingsWrite, async ({ key, value, scope }) => {

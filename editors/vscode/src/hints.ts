@@ -4,13 +4,11 @@ import type { ChatPanel } from './chat/api';
 import { type CaddieClient, messageOf } from './client';
 import { type HintInfo, hintsShow, type ShowHints, toolsSetState } from './protocol';
 import { HintMemory } from './hint-memory';
+import { neverHint, neverHinted } from './hint-settings';
 import { cap, oneLine } from './text';
 
-/** Tools that the person does not want to be hinted; the chat panel writes and reads it too. */
-const NEVER_HINTED = 'caddie.neverHinted';
-
-export function registerHints(client: CaddieClient, chat: ChatPanel, memento: vscode.Memento): vscode.Disposable {
-  const notifier = new HintNotifier(client, chat, memento);
+export function registerHints(client: CaddieClient, chat: ChatPanel): vscode.Disposable {
+  const notifier = new HintNotifier(client, chat);
   return vscode.Disposable.from(
     client.onEvent(hintsShow, (params) => {
       const { enabled, display } = hintSettings();
@@ -46,12 +44,11 @@ class HintNotifier {
   constructor(
     private readonly client: CaddieClient,
     private readonly chat: ChatPanel,
-    private readonly memento: vscode.Memento,
   ) {}
 
   async show(params: ShowHints): Promise<void> {
     if (this.chat.isVisible || this.isOpen) return;
-    const never = this.memento.get<string[]>(NEVER_HINTED, []);
+    const never = neverHinted();
     const hints = this.memory.fresh(params).filter((hint) => !never.includes(hint.tool));
     if (!hints.length) return;
     this.isOpen = true;
@@ -81,16 +78,11 @@ class HintNotifier {
       })),
       ...hints.map((hint) => ({
         label: vscode.l10n.t('Don’t hint {0}', oneLine(hint.label)),
-        act: () => this.never(hint),
+        act: () => neverHint(hint.tool),
       })),
       { label: vscode.l10n.t('Turn hints off'), act: toggle },
     ];
     await (await vscode.window.showQuickPick(items, { placeHolder: vscode.l10n.t('Hints') }))?.act();
-  }
-
-  private async never(hint: HintInfo): Promise<void> {
-    const never = this.memento.get<string[]>(NEVER_HINTED, []);
-    await this.memento.update(NEVER_HINTED, [...new Set([...never, hint.tool])]);
   }
 
   private async enable(hint: HintInfo): Promise<void> {

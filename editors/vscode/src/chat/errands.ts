@@ -1,6 +1,7 @@
 /** What the panel does at the person's wish with the editor's help: diffs, attachments, commands, undo. */
 import * as vscode from 'vscode';
 import type { CaddieClient } from '../client';
+import { hintAgain, neverHint } from '../hint-settings';
 import { mcpList, type PromptInfo, promptsGet, promptsList, toolsSetState } from '../protocol';
 import { oneLine, tokens } from '../text';
 import * as attachments from './attachments';
@@ -9,13 +10,10 @@ import { type LastEditor, openChange } from './editors';
 import { pickModel } from './models';
 import type { SessionPicker } from './sessions';
 
-const NEVER_HINTED = 'caddie.neverHinted';
-
 export class Errands {
   private prompts: PromptInfo[] = [];
 
   constructor(
-    private readonly context: vscode.ExtensionContext,
     private readonly client: CaddieClient,
     private readonly desk: ChatDesk,
     private readonly sessions: SessionPicker,
@@ -49,18 +47,13 @@ export class Errands {
 
   async neverHint(tool: string): Promise<void> {
     this.desk.beside.forgetHint(tool);
-    await this.context.globalState.update(NEVER_HINTED, [...new Set([...neverHinted(this.context), tool])]);
+    await neverHint(tool);
     const undo = vscode.l10n.t('Undo');
     const choice = await vscode.window.showInformationMessage(
       vscode.l10n.t('{0} is not hinted any more.', oneLine(tool)),
       undo,
     );
-    if (choice === undo) {
-      await this.context.globalState.update(
-        NEVER_HINTED,
-        neverHinted(this.context).filter((name) => name !== tool),
-      );
-    }
+    if (choice === undo) await hintAgain(tool);
   }
 
   async enableAlways(tool: string): Promise<void> {
@@ -188,8 +181,4 @@ async function askFor(name: string, description: string | undefined, required: b
   const validateInput = (value: string) =>
     required && !value.trim() ? vscode.l10n.t('This one is needed.') : undefined;
   return vscode.window.showInputBox({ title, prompt: oneLine(description ?? ''), validateInput, ignoreFocusOut: true });
-}
-
-export function neverHinted(context: vscode.ExtensionContext): string[] {
-  return context.globalState.get<string[]>(NEVER_HINTED, []);
 }

@@ -18,12 +18,13 @@ import {
   type PermissionAsk,
   type QuestionAsk,
 } from '../protocol';
+import { neverHinted } from '../hint-settings';
 import { oneLine } from '../text';
 import type { ChatPanel, ChatState } from './api';
 import { chooseFiles, findFiles } from './attachments';
 import { ChatDesk, Stopped, type Server } from './desk';
 import { followLink, insertCode, LastEditor } from './editors';
-import { Errands, neverHinted } from './errands';
+import { Errands } from './errands';
 import { pickModel } from './models';
 import { Pages } from './pages';
 import { SessionPicker } from './sessions';
@@ -57,7 +58,7 @@ class Chat implements ChatPanel {
       changed: () => this.onChange(),
       now: () => Date.now(),
       later: (act, ms) => void setTimeout(act, ms),
-      hintWishes: () => ({ on: areHintsOn(), never: neverHinted(context) }),
+      hintWishes: () => ({ on: areHintsOn(), never: neverHinted() }),
       root: () => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '',
     });
     this.pages = new Pages(context.extensionUri, {
@@ -71,7 +72,7 @@ class Chat implements ChatPanel {
       deleted: () => this.desk.newChat(),
       guarded: (act) => this.guarded(act),
     });
-    this.errands = new Errands(context, client, this.desk, this.sessions, this.lastEditor);
+    this.errands = new Errands(client, this.desk, this.sessions, this.lastEditor);
     this.parts = vscode.Disposable.from(
       ...[this.pages, this.lastEditor, this.changed],
       client.onEvent(chatEvent, (params) => this.desk.event(params)),
