@@ -103,7 +103,7 @@ def test_what_is_chosen_holds_on_disk_and_for_every_other_command(start: Open) -
     assert re.search(r"workspace +0 / \d+", panel.line("◐ WebFetch"))
     assert panel.lists() == {"deferred": ["WebFetch"]}
     panel.press("esc")
-    panel.screen.wait_for("✓ Bash")  # the first Esc clears the filter
+    panel.screen.wait_for("✓ Edit")  # the first Esc clears the filter
     panel.press("esc")
     assert panel.screen.wait_for_exit(30) == 0
     told = panel.told()["WebFetch"]
@@ -242,7 +242,7 @@ def test_wide_and_hostile_names_stay_in_their_columns(start: Open) -> None:
     panel.press("enter", "enter")
     panel.screen.wait_for("✓ 查询发票", "启用（工作区）", "Esc 返回")
     panel.press("esc")
-    panel.screen.wait_for("✓ Write")
+    panel.screen.wait_for("✓ Glob")
     panel.press("/", "loud", "enter")
     panel.screen.wait_for("[red]loud[/red]", "[link=https:")
     assert "owned" not in panel.screen.text()
