@@ -11,15 +11,15 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from caddie.chat.cache import cause_of_drop
-from caddie.chat.compaction import summarize, tools_used
+from caddie.chat.cache import COMPACTED, cause_of_drop
+from caddie.chat.compaction import compacted
 from caddie.chat.events import Emit, Notice, TextChunk, ThinkingChunk, UsageUpdate
 from caddie.chat.mending import Mend, Mends
 from caddie.chat.messages import Completed, Message, ModelRequest, Text, TextDelta, ThinkingDelta, Usage
 from caddie.chat.provider import Chosen, NativeDeferral
 from caddie.chat.refusals import Refusals
 from caddie.chat.retry import retry_wait
-from caddie.chat.session import Compacted, Prefix, Record, Requested, Session, ThinkingDropped
+from caddie.chat.session import Prefix, Record, Requested, Session, ThinkingDropped
 from caddie.errors import ContextOverflow, ProviderError, ToolRejected
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,10 @@ class ModelLink:
         before = self._session.prefix
         if before is not None and before.model == self._speaks_with:
             return False
-        self._planned = "the provider or the model changed" if before else ""
+        if before is not None:
+            self._planned = "the provider or the model changed"
+        elif self._session.compacted:
+            self._planned = COMPACTED
         self._begin_prefix()
         return True
 
@@ -129,10 +132,8 @@ class ModelLink:
 
     async def _compact(self) -> None:
         """The conversation gives way to notes; this turn's words are said again after them."""
-        told = self._session.messages
-        notes = await summarize(self._chosen.provider, self._chosen.model, told, self._session.id)
-        self._planned = "the conversation was compacted"
-        self._record(Compacted(notes, tools_used(told)))
+        self._record(await compacted(self._session, self._chosen))
+        self._planned = COMPACTED
         self._begin_prefix()
         self._begin_again()
         self._emit(
@@ -187,7 +188,5 @@ class ModelLink:
 
 
 def _without_empty_parts(message: Message) -> Message:
-    kept = tuple(
-        part for part in message.parts if not (isinstance(part, Text) and not (part.text.strip() or part.opaque))
-    )
+    kept = tuple(part for part in message.parts if not (isinstance(part, Text) and part.is_empty))
     return replace(message, parts=kept)

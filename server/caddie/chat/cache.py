@@ -10,6 +10,7 @@ KEPT_SECONDS = 300.0
 _LEAST_TOKENS, _LEAST_SHARE = 1024, 0.5
 
 FIRST = "the first request of the conversation"
+COMPACTED = "the conversation was compacted"
 
 
 def cause_of_drop(

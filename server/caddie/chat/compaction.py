@@ -20,7 +20,8 @@ from caddie.chat.messages import (
     ToolUse,
 )
 from caddie.chat.prompt import OWN_BLOCKS
-from caddie.chat.provider import Provider
+from caddie.chat.provider import Chosen, Provider
+from caddie.chat.session import Compacted, Session
 from caddie.errors import ContextOverflow, ProviderError
 from caddie.tools.core_tools import EXECUTE_TOOL, TOOL_SEARCH
 from caddie.tools.tool import TextContent
@@ -41,6 +42,12 @@ _TASK = """\
 Write the notes now, in the language the person writes in, under these headings: what the person wants (their own
 words for what is still open), what was done (files with paths, commands, results that matter), what was decided and
 why, what is unfinished and the very next step. Be complete about facts and short in words. No preamble."""
+
+
+async def compacted(session: Session, chosen: Chosen) -> Compacted:
+    """What takes the place of the history. Raises: CancelledError."""
+    notes = await summarize(chosen.provider, chosen.model, session.messages, session.id)
+    return Compacted(notes, tools_used(session.messages))
 
 
 async def summarize(provider: Provider, model: str, messages: Sequence[Message], session_id: str) -> str:

@@ -23,6 +23,11 @@ class Text:
     text: str
     opaque: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_empty(self) -> bool:
+        """Nothing to say and nothing to send back; APIs refuse such a part."""
+        return not (self.text.strip() or self.opaque)
+
 
 @dataclass(frozen=True, slots=True)
 class Thinking:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from caddie.chat.compaction import summarize, tools_used
-from caddie.chat.session import Compacted
+from caddie.chat.compaction import compacted
 from caddie.engine.tokens import estimate_tokens, family_of
 from caddie.errors import InvalidInput, SessionBusy
 
@@ -33,13 +32,12 @@ async def compact(engine: Engine, session_id: str) -> Compaction:
     session.is_running = True
     try:
         chosen = await engine.deferrals.chosen(session_id)
-        notes = await summarize(chosen.provider, chosen.model, session.messages, session_id)
+        record = await compacted(session, chosen)
         family = family_of(chosen.provider.name)
         before = sum(estimate_tokens(str(message), family) for message in session.messages)
-        record = Compacted(notes, tools_used(session.messages))
         session.apply(record)
         engine.sessions.recorder(session_id)(record)
         await engine.sessions.flush()
     finally:
         session.is_running = False
-    return Compaction(notes, before, estimate_tokens(notes, family))
+    return Compaction(record.notes, before, estimate_tokens(record.notes, family))

@@ -23,7 +23,9 @@ def fit(messages: Iterable[Message], *, late_tools: bool = False) -> list[Messag
     """
     fitted: list[Message] = []
     for message in messages:
-        parts = tuple(part for part in _told(message.parts, late_tools) if not _is_empty(part))
+        parts = tuple(
+            part for part in _told(message.parts, late_tools) if not (isinstance(part, Text) and part.is_empty)
+        )
         if not parts:
             continue
         if fitted and fitted[-1].role == message.role:
@@ -35,10 +37,6 @@ def fit(messages: Iterable[Message], *, late_tools: bool = False) -> list[Messag
 
 def _told(parts: Iterable[Part], late_tools: bool) -> Iterable[Part]:
     return parts if late_tools else (Text(part.text) if isinstance(part, ToolsAdded) else part for part in parts)
-
-
-def _is_empty(part: Part) -> bool:
-    return isinstance(part, Text) and not part.text.strip() and not part.opaque
 
 
 def _answer_all(messages: list[Message]) -> Iterable[Message]:

@@ -93,3 +93,13 @@ async def test_the_report_counts_what_native_deferral_and_stubs_really_send(work
         assert row.in_prompt == row.tokens if deferral == "native" else row.in_prompt != row.tokens
         assert len(report.requests) == 2
         assert report.requests[1].share > 0.9
+
+
+async def test_the_miss_after_a_compaction_is_told_as_planned(workspace: Path) -> None:
+    api = FakeAnthropic([[text("One.")], [text("Notes.")], [text("Two.")]])
+    async with desk(workspace, provider=api.provider(), settings=ALLOW, tools=TOOLS) as one:
+        session, _ = await one.turn("first " + "x" * 200_000)
+        await compact(one.engine, session)
+        await one.turn("second", session)
+        report = usage(await one.engine.usage(session))
+    assert (report.requests[1].cause, report.requests[1].planned) == ("the conversation was compacted", True)
