@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from caddie.chat.events import TurnEvent
-from caddie.chat.provider import Chosen
 from caddie.chat.session import Session
 from caddie.chat.turn import Turn, TurnInput
 from caddie.errors import ProviderError, ToolFailure
@@ -42,7 +41,7 @@ class Subagents:
         turn = Turn(
             session,
             TurnInput(uuid4().hex[:12], _ROLE + task),
-            choose=lambda: self._chosen(parent),
+            choose=lambda: self._engine.deferrals.chosen(parent),
             toolbox=self._engine.tools,
             executor=self._engine.executor,
             context=replace(context, session=session.state, agents=None),
@@ -59,9 +58,6 @@ class Subagents:
         spent = outcome.usage
         context.progress(f"{spent.input:,} tokens read ({spent.cached:,} from the cache), {spent.output:,} written\n")
         return outcome.text or f"The agent ended without a report ({outcome.stop})."
-
-    async def _chosen(self, parent: str) -> Chosen:
-        return await self._engine.deferrals.chosen(parent)
 
 
 async def _nothing() -> None:
