@@ -41,7 +41,7 @@ async def test_c19_a_cancelled_turn_is_answered_and_the_next_one_works(
     llmock: LLMock, workspace: Path, home: Path, phase: str
 ) -> None:
     if phase == "streaming":
-        llmock.stall(after_chunks=1, seconds=30)
+        llmock.reply("a b c d e f g h").stall(after_chunks=3, seconds=30)
     else:
         llmock.call_tool("Bash", {"command": "echo begun; sleep 61"})
     async with editor(workspace, home, settings=double(llmock)) as one:
