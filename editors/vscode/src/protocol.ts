@@ -187,6 +187,10 @@ export interface TranscriptItem {
   kind: "user" | "assistant" | "thinking" | "toolCall" | "notice";
   text?: string;
   call?: ToolCallEvent;
+  /** Names of what the person attached. */
+  attachments?: string[];
+  /** Wire names of the tools that the person picked. */
+  picks?: string[];
 }
 
 export interface SessionRenameParams {
@@ -213,10 +217,19 @@ export interface UndoParams {
   sessionId: string;
   /** A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force. */
   turnId?: string | null;
+  /** Instead of a turn: these files or hunks of what `caddie/session/changes` lists. */
+  files?: FileChoice[] | null;
+}
+
+export interface FileChoice {
+  /** As `caddie/session/changes` has it. */
+  path: string;
+  /** Ids of the hunks that are meant. Absent: the whole file. */
+  hunks?: string[] | null;
 }
 
 export interface UndoResult {
-  /** What was taken back. */
+  /** What was taken back; empty when files were named. */
   turnId: string;
   /** Undoes this undo. Absent when it changed no file. */
   undoId?: string;
@@ -227,13 +240,61 @@ export interface UndoResult {
   notCovered?: string;
 }
 
-/** `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since. */
+/** `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `partly`: the hunks that were named. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since. */
 export interface FileUndone {
   /** Relative to the workspace where it is inside. */
   path: string;
-  outcome: "restored" | "merged" | "kept" | "conflict";
+  outcome: "restored" | "merged" | "partly" | "kept" | "conflict";
   /** Why, or where, as a clause for the person. */
   detail?: string;
+}
+
+export interface ChangesParams {
+  sessionId: string;
+  /** Only this file, with its text `before`. */
+  path?: string | null;
+}
+
+export interface ChangesResult {
+  files: FileChanges[];
+}
+
+/** What the model's turns made of a file, is in force and was not accepted yet. What others changed is not in it. */
+export interface FileChanges {
+  /** Relative to the workspace where it is inside. */
+  path: string;
+  status: "created" | "modified" | "deleted";
+  added: number;
+  removed: number;
+  /** Ids of the turns that changed it, oldest first. */
+  turns: string[];
+  /** Of a modified text; empty otherwise. */
+  hunks: Hunk[];
+  /** Why nothing of it can be taken back, as a clause after its name. */
+  blocked?: string;
+  /** The text without these changes, when one file was asked for. */
+  before?: string;
+}
+
+/** Lines that follow one another and were changed. An id stays the same while the lines do, wherever they move. */
+export interface Hunk {
+  id: string;
+  /** Counted from 1; where nothing was, the line before. */
+  oldStart: number;
+  oldLines: number;
+  /** In the file as it is now, counted from 1; where nothing is, the line before. */
+  newStart: number;
+  newLines: number;
+  /** The old lines, each after a `-`, then the new ones, each after a `+`. */
+  lines: string[];
+  /** So many lines more are not in `lines`. */
+  cut: number;
+}
+
+export interface KeepParams {
+  sessionId: string;
+  /** Absent: all that is listed. */
+  files?: FileChoice[] | null;
 }
 
 export interface ToolsListParams {
@@ -831,8 +892,14 @@ export const sessionCompact = new RequestType<SessionParams, CompactResult, void
 /** Goes back to before a turn, to say something else: that turn and all after it leave the conversation. Files stay as they are; `caddie/session/undo` takes those back. */
 export const sessionRewind = new RequestType<RewindParams, SessionOpenResult, void>("caddie/session/rewind");
 
-/** Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone. */
+/** Takes back what a turn did to files, or single files and hunks, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone. */
 export const sessionUndo = new RequestType<UndoParams, UndoResult, void>("caddie/session/undo");
+
+/** What the model's turns changed in files, to be reviewed: by file and by hunk, against the files as they are now, unsaved text included. */
+export const sessionChanges = new RequestType<ChangesParams, ChangesResult, void>("caddie/session/changes");
+
+/** Accepts changes: they are not listed any more. Answers with what is left. */
+export const sessionKeep = new RequestType<KeepParams, ChangesResult, void>("caddie/session/keep");
 
 /** The catalogue with states, who decided them, servers, token costs and totals. */
 export const toolsList = new RequestType<ToolsListParams, ToolsListResult, void>("caddie/tools/list");
@@ -937,6 +1004,8 @@ export const METHODS = {
   "caddie/session/compact": "toServer",
   "caddie/session/rewind": "toServer",
   "caddie/session/undo": "toServer",
+  "caddie/session/changes": "toServer",
+  "caddie/session/keep": "toServer",
   "caddie/tools/list": "toServer",
   "caddie/tools/search": "toServer",
   "caddie/tools/discover": "toServer",

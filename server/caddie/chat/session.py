@@ -35,8 +35,12 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
+    """`attached` are names, for those who look at the conversation later."""
+
     turn_id: str
     text: str
+    attached: tuple[str, ...] = ()
+    picked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ class TurnInput:
     turn_id: str
     text: str
     attachments: tuple[Part, ...] = ()
+    attached: tuple[str, ...] = ()
     picked: tuple[str, ...] = ()
     mode: Mode | None = None
     servers: tuple[str, ...] = ()
@@ -166,7 +167,7 @@ class Turn:
         hints = asyncio.create_task(self._find_hints())
         hints.add_done_callback(_note_failure)
         self._hints = hints  # the loop itself keeps only a weak reference
-        self._record(TurnStarted(self._turn.turn_id, self._turn.text))
+        self._record(TurnStarted(self._turn.turn_id, self._turn.text, self._turn.attached, self._turn.picked))
         if self._turn.mode and self._turn.mode != self._session.state.mode:
             self._session.state.mode = self._turn.mode
             self._record_state()

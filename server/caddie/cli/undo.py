@@ -10,7 +10,7 @@ from caddie.cli.opening import put, run, say
 from caddie.engine.door import QuietDoor
 from caddie.engine.engine import Engine
 from caddie.errors import SessionNotFound
-from caddie.rpc import convert
+from caddie.rpc import convert_review
 
 IN_CONFLICT = 1
 
@@ -32,7 +32,7 @@ async def _undo(args: argparse.Namespace) -> int:
     finally:
         await engine.close()
     if args.json:
-        put(json.dumps({"sessionId": session, **convert.undone(report).wire()}, indent=2, ensure_ascii=False))
+        put(json.dumps({"sessionId": session, **convert_review.undone(report).wire()}, indent=2, ensure_ascii=False))
     else:
         put(report.words)
         if report.undo_id:

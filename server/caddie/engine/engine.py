@@ -24,6 +24,8 @@ from caddie.engine.deferral import Deferrals
 from caddie.engine.door import Door
 from caddie.engine.inspect import ContextInspector
 from caddie.engine.models import Models
+from caddie.engine.restoring import Restorer
+from caddie.engine.review import Review
 from caddie.engine.sessions import Sessions
 from caddie.engine.settings_check import SettingsCheck
 from caddie.engine.toolbox import SessionTools
@@ -103,7 +105,9 @@ class Engine:
         self.grants = GrantStore(places)
         self.results = ResultStore(places)
         self.changes = ChangeLog(self.workspace, CheckpointStore(places), self._checkpoint_bytes)
-        self._undo = Undo(self.changes, door.editor)
+        restorer = Restorer(self.changes, door.editor)
+        self._undo = Undo(self.changes, restorer)
+        self.review = Review(self.changes, restorer)
         self.sessions = Sessions(SessionStore(places), on_open=self._session_opened)
         self.models = models or Models(environ)
         self.mcp = McpManager(
@@ -247,12 +251,13 @@ class Engine:
         emit: Callable[[str, str, TurnEvent], None],
         *,
         attachments: tuple[Part, ...] = (),
+        attached: tuple[str, ...] = (),
         picked: tuple[str, ...] = (),
         servers: tuple[str, ...] = (),
         mode: Mode | None = None,
         await_servers: float = FIRST_TURN_WAIT_SECONDS,
     ) -> tuple[Session, str, Outcome]:
-        """Run a turn. `emit` gets session id, turn id and event.
+        """Run a turn. `emit` gets session id, turn id and event; `attached` are the attachments' names.
 
         Raises: InvalidInput, SessionNotFound, SessionBusy, ProviderError, CancelledError.
         """
@@ -270,7 +275,7 @@ class Engine:
         attachments = (*await self._undo.news(session.id), *attachments)
         try:
             outcome = await self._run_turn(
-                session, TurnInput(turn_id, text, attachments, picked, mode, servers), emit, await_servers
+                session, TurnInput(turn_id, text, attachments, attached, picked, mode, servers), emit, await_servers
             )
         finally:
             session.is_running = False
@@ -331,17 +336,13 @@ class Engine:
 
         Raises: SessionNotFound, SessionBusy, NothingToUndo.
         """
-        session = await self.sessions.get(session_id)
-        if session.is_running:
-            raise SessionBusy("A turn is running in this session; stop it or wait for it, then undo.")
-        session.is_running = True
-        try:
-            return await self._undo.undo(session_id, turn_id)
-        except NothingToUndo as error:
-            off = "" if self.configuration.settings.checkpoints.enabled else " The setting checkpoints.enabled is off."
-            raise NothingToUndo(error.message + off) from None
-        finally:
-            session.is_running = False
+        async with self.sessions.held(session_id, "undo"):
+            try:
+                return await self._undo.undo(session_id, turn_id)
+            except NothingToUndo as error:
+                is_on = self.configuration.settings.checkpoints.enabled
+                why = "" if is_on else " The setting checkpoints.enabled is off."
+                raise NothingToUndo(error.message + why) from None
 
     async def changed_files(self, session_id: str, turn_id: str) -> list[str]:
         """What `undo` can take back of a turn."""

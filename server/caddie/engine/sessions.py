@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import AsyncIterator, Callable
 
 from caddie.chat.session import Record, Rewound, Said, Session, Titled
 from caddie.errors import InvalidInput, SessionBusy
@@ -51,22 +52,32 @@ class Sessions:
         await self._store.flush()
         return session
 
+    @contextlib.asynccontextmanager
+    async def held(self, session_id: str, to_do: str) -> AsyncIterator[Session]:
+        """No turn begins meanwhile. `to_do` ends the sentence of a refusal. Raises: SessionNotFound, SessionBusy."""
+        session = await self.get(session_id)
+        if session.is_running:
+            raise SessionBusy(f"A turn is running in this session; stop it or wait for it, then {to_do}.")
+        session.is_running = True
+        try:
+            yield session
+        finally:
+            session.is_running = False
+
     async def rewind(self, session_id: str, turn_id: str) -> Session:
         """Forget a turn and all that followed it; files stay as they are.
 
         Raises: SessionNotFound, SessionBusy, InvalidInput when there is no such turn.
         """
-        session = await self.get(session_id)
-        if session.is_running:
-            raise SessionBusy("A turn is running in this session; stop it before you go back.")
-        if turn_id not in session.marks:
-            why = "was summarized since" if session.compacted else "does not exist in it"
-            raise InvalidInput(f"The conversation cannot go back to the turn {turn_id!r}: it {why}.")
-        record = Rewound(turn_id)
-        session.apply(record)
-        self._store.append(session_id, record)
-        await self._store.flush()
-        return session
+        async with self.held(session_id, "go back") as session:
+            if turn_id not in session.marks:
+                why = "was summarized since" if session.compacted else "does not exist in it"
+                raise InvalidInput(f"The conversation cannot go back to the turn {turn_id!r}: it {why}.")
+            record = Rewound(turn_id)
+            session.apply(record)
+            self._store.append(session_id, record)
+            await self._store.flush()
+            return session
 
     async def delete(self, session_id: str) -> None:
         session = self._open.get(session_id)

@@ -46,7 +46,7 @@ def _merged(before: bytes, after: bytes, now: bytes) -> bytes:
         named = ", ".join(map(str, result[:NAMED_CLASHES]))
         more = f" and {len(result) - NAMED_CLASHES} more places" if len(result) > NAMED_CLASHES else ""
         raise CannotTakeBack(f"was changed since in the same place ({named}{more})")
-    return _encoded(result, encoding)
+    return encoded(result, encoding)
 
 
 def _is_same_text(one: bytes, other: bytes) -> bool:
@@ -69,7 +69,7 @@ def _is_uniform(text: str) -> bool:
     return text.count("\r\n") in (0, text.count("\n"))
 
 
-def _encoded(text: str, encoding: Encoding) -> bytes:
+def encoded(text: str, encoding: Encoding) -> bytes:
     try:
         return encoding.encode(text)
     except UnicodeEncodeError:

@@ -171,25 +171,74 @@ class RewindParams(Message):
     turn_id: str = Field(description="The first turn to leave out.")
 
 
+class FileChoice(Message):
+    path: str = Field(description="As `caddie/session/changes` has it.")
+    hunks: list[str] | None = Field(None, description="Ids of the hunks that are meant. Absent: the whole file.")
+
+
 class UndoParams(Message):
     session_id: str
     turn_id: str | None = Field(
         None,
         description="A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force.",
     )
+    files: list[FileChoice] | None = Field(
+        None,
+        description="Instead of a turn: these files or hunks of what `caddie/session/changes` lists.",
+    )
+
+
+class ChangesParams(Message):
+    session_id: str
+    path: str | None = Field(None, description="Only this file, with its text `before`.")
+
+
+class KeepParams(Message):
+    session_id: str
+    files: list[FileChoice] | None = Field(None, description="Absent: all that is listed.")
+
+
+class Hunk(Message):
+    """Lines that follow one another and were changed. An id stays the same while the lines do, wherever they move."""
+
+    id: str
+    old_start: int = Field(description="Counted from 1; where nothing was, the line before.")
+    old_lines: int
+    new_start: int = Field(description="In the file as it is now, counted from 1; where nothing is, the line before.")
+    new_lines: int
+    lines: list[str] = Field(description="The old lines, each after a `-`, then the new ones, each after a `+`.")
+    cut: int = Field(0, description="So many lines more are not in `lines`.")
+
+
+class FileChanges(Message):
+    """What the model's turns made of a file, is in force and was not accepted yet. What others changed is not in it."""
+
+    path: str = Field(description="Relative to the workspace where it is inside.")
+    status: Literal["created", "modified", "deleted"]
+    added: int
+    removed: int
+    turns: list[str] = Field(description="Ids of the turns that changed it, oldest first.")
+    hunks: list[Hunk] = Field(description="Of a modified text; empty otherwise.")
+    blocked: str | None = Field(None, description="Why nothing of it can be taken back, as a clause after its name.")
+    before: str | None = Field(None, description="The text without these changes, when one file was asked for.")
+
+
+class ChangesResult(Message):
+    files: list[FileChanges]
 
 
 class FileUndone(Message):
-    """`restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`:
-    nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since."""
+    """`restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `partly`: the
+    hunks that were named. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the
+    same lines since."""
 
     path: str = Field(description="Relative to the workspace where it is inside.")
-    outcome: Literal["restored", "merged", "kept", "conflict"]
+    outcome: Literal["restored", "merged", "partly", "kept", "conflict"]
     detail: str | None = Field(None, description="Why, or where, as a clause for the person.")
 
 
 class UndoResult(Message):
-    turn_id: str = Field(description="What was taken back.")
+    turn_id: str = Field(description="What was taken back; empty when files were named.")
     undo_id: str | None = Field(None, description="Undoes this undo. Absent when it changed no file.")
     files: list[FileUndone]
     message: str = Field(description="All of it in words.")
@@ -203,6 +252,8 @@ class TranscriptItem(Message):
     kind: Literal["user", "assistant", "thinking", "toolCall", "notice"]
     text: str | None = None
     call: ToolCallEvent | None = None
+    attachments: list[str] | None = Field(None, description="Names of what the person attached.")
+    picks: list[str] | None = Field(None, description="Wire names of the tools that the person picked.")
 
 
 class SessionOpenResult(Message):

@@ -78,9 +78,20 @@ SESSION_REWIND = _request(
 )  # fmt: skip
 SESSION_UNDO = _request(
     "caddie/session/undo", chat.UndoParams, chat.UndoResult,
-    "Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through "
-    "`workspace/applyEdit`. An undo can be undone.",
+    "Takes back what a turn did to files, or single files and hunks, and nothing that anybody else did. Open files are "
+    "changed through `workspace/applyEdit`. An undo can be undone.",
     errors=(*_SESSION, "nothing_to_undo"),
+)  # fmt: skip
+SESSION_CHANGES = _request(
+    "caddie/session/changes", chat.ChangesParams, chat.ChangesResult,
+    "What the model's turns changed in files, to be reviewed: by file and by hunk, against the files as they are now, "
+    "unsaved text included.",
+    errors=("session_not_found",),
+)  # fmt: skip
+SESSION_KEEP = _request(
+    "caddie/session/keep", chat.KeepParams, chat.ChangesResult,
+    "Accepts changes: they are not listed any more. Answers with what is left.",
+    errors=("session_not_found", "nothing_to_undo"),
 )  # fmt: skip
 TOOLS_LIST = _request(
     "caddie/tools/list", tools.ToolsListParams, tools.ToolsListResult,
@@ -205,6 +216,7 @@ SETTINGS_WRITE = Method(
 METHODS: tuple[Method, ...] = (
     CHAT_TURN, CHAT_DRAFT, CHAT_EVENT, HINTS_SHOW,
     SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE, SESSION_COMPACT, SESSION_REWIND, SESSION_UNDO,
+    SESSION_CHANGES, SESSION_KEEP,
     TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
     TOOLS_CHANGED,
     MCP_LIST, MCP_START, MCP_STOP, MCP_RESTART, MCP_AUTHORIZE, MCP_CANCEL_AUTHORIZE, MCP_SIGN_OUT,

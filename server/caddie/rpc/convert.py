@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from caddie.chat import events
-from caddie.chat.messages import Usage
+from caddie.chat.messages import Thinking, Usage
 from caddie.chat.session import Called, Compacted, Said, Session, TurnStarted
 from caddie.engine.explain import Explanation
 from caddie.engine.listed import Listed
-from caddie.engine.undo import UndoReport
 from caddie.protocol import chat, editor, mcp, permissions, tools
 from caddie.search.index import Hit
 from caddie.search.prefetch import ToolHint
@@ -103,14 +102,19 @@ def session(item: Session) -> chat.SessionInfo:
     )
 
 
-def transcript(item: Session) -> list[chat.TranscriptItem]:
+def transcript(session: Session) -> list[chat.TranscriptItem]:
     found: list[chat.TranscriptItem] = []
-    for record in item.records:
+    for record in session.records:
         match record:
-            case TurnStarted(turn_id, text):
-                found.append(chat.TranscriptItem(turn_id=turn_id, kind="user", text=text))
-            case Said(turn_id, message) if message.role == "assistant" and message.text.strip():
-                found.append(chat.TranscriptItem(turn_id=turn_id, kind="assistant", text=message.text))
+            case TurnStarted(turn_id, text, attached, picked):
+                beside = {"attachments": list(attached) or None, "picks": list(picked) or None}
+                found.append(chat.TranscriptItem(turn_id=turn_id, kind="user", text=text, **beside))
+            case Said(turn_id, message) if message.role == "assistant":
+                thought = "\n\n".join(part.text for part in message.parts if isinstance(part, Thinking) and part.text)
+                if thought.strip():
+                    found.append(chat.TranscriptItem(turn_id=turn_id, kind="thinking", text=thought))
+                if message.text.strip():
+                    found.append(chat.TranscriptItem(turn_id=turn_id, kind="assistant", text=message.text))
             case Compacted():
                 words = "The conversation was too long; it goes on from a summary."
                 found.append(chat.TranscriptItem(turn_id="", kind="notice", text=words))
@@ -119,17 +123,6 @@ def transcript(item: Session) -> list[chat.TranscriptItem]:
             case _:
                 pass
     return found
-
-
-def undone(report: UndoReport) -> chat.UndoResult:
-    files = [chat.FileUndone(path=f.path, outcome=f.outcome, detail=f.detail or None) for f in report.files]
-    return chat.UndoResult(
-        turn_id=report.turn_id,
-        undo_id=report.undo_id or None,
-        files=files,
-        message=report.words,
-        not_covered=report.not_covered or None,
-    )
 
 
 def source(item: Source) -> tools.StateSource:

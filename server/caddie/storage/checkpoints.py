@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +50,30 @@ class Uncovered:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The checkpoint `checkpoint` took back what `of` did. `told` is said of it once the model knows."""
+    """The checkpoint `checkpoint` took back what `of` did, or single files and hunks when `of` is empty.
+    `told` is said of it once the model knows."""
 
     checkpoint: str
     of: str
     told: bool = False
 
 
-Entry = FileChange | Uncovered | Undone
-_ENTRIES: dict[str, type[Entry]] = {"change": FileChange, "uncovered": Uncovered, "undone": Undone}
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Of all that was done to this file before, only what is between `before` and `after` is still to be reviewed."""
+
+    path: str
+    before: Kept | None
+    after: Kept | None
+
+
+Entry = FileChange | Uncovered | Undone | Accepted
+_ENTRIES: dict[str, type[Entry]] = {
+    "change": FileChange,
+    "uncovered": Uncovered,
+    "undone": Undone,
+    "accepted": Accepted,
+}
 _NAMES = {kind: name for name, kind in _ENTRIES.items()}
 
 
@@ -84,9 +99,6 @@ class Journal:
         last = {e.checkpoint: e for e in self.entries if isinstance(e, Undone)}
         return tuple(e for e in last.values() if not e.told)
 
-    def has(self, checkpoint: str) -> bool:
-        return any(e.checkpoint == checkpoint for e in self.entries)
-
     def newest(self) -> str:
         """The last turn whose changes are in force; "" when there is none."""
         undos, taken_back = self.undos, set[str]()
@@ -95,6 +107,22 @@ class Journal:
             taken_back.discard(undos.get(of, ""))
         turns = dict.fromkeys(e.checkpoint for e in self.entries if isinstance(e, FileChange))
         return next((turn for turn in reversed(turns) if turn not in undos and turn not in taken_back), "")
+
+
+def by_path(changes: Iterable[FileChange]) -> dict[str, list[FileChange]]:
+    """Each file's changes in order; those that follow on one another are one."""
+    found: dict[str, list[FileChange]] = {}
+    for change in changes:
+        steps = found.setdefault(change.path, [])
+        if steps and _same(steps[-1].after, change.before):
+            steps[-1] = replace(steps[-1], after=change.after)
+        else:
+            steps.append(change)
+    return found
+
+
+def _same(one: Kept | None, other: Kept | None) -> bool:
+    return (one and one.digest) == (other and other.digest)
 
 
 class CheckpointStore:
@@ -146,7 +174,7 @@ def _entry(line: str) -> Entry | None:
     try:
         tree: dict[str, Any] = json.loads(line)
         kind = _ENTRIES[tree.pop("type")]
-        if kind is FileChange:
+        if kind in (FileChange, Accepted):
             tree |= {side: Kept(**tree[side]) if tree[side] else None for side in ("before", "after")}
         return kind(**tree)
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -90,7 +90,8 @@ def from_line(line: str) -> Record | None:
         case "end":
             return TurnEnded(tree["turn_id"], tree["stop"], Usage(**tree["usage"]))
         case "turn":
-            return TurnStarted(tree["turn_id"], tree["text"])
+            beside = (tuple(map(str, tree.get(key) or ())) for key in ("attached", "picked"))
+            return TurnStarted(tree["turn_id"], tree["text"], *beside)
         case "title":
             return Titled(tree["title"])
         case "request":

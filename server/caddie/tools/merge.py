@@ -6,7 +6,7 @@ same lines nobody can tell what is meant: that is a clash, and the caller leaves
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -28,20 +28,20 @@ class Clash:
 
 
 @dataclass(frozen=True, slots=True)
-class _Hunk:
-    """Lines `start` to `end` of `after` become `lines`; these begin at `at` in the other text."""
+class Hunk:
+    """Lines `start` to `end` of one text become `lines`; these begin at `at` in the other text. All counted from 0."""
 
     start: int
     end: int
     lines: tuple[str, ...]
     at: int
 
-    def meets(self, other: _Hunk) -> bool:
+    def meets(self, other: Hunk) -> bool:
         if self.start == self.end and other.start == other.end:
             return self.start == other.start
         return self.start < other.end and other.start < self.end
 
-    def does_the_same(self, other: _Hunk) -> bool:
+    def does_the_same(self, other: Hunk) -> bool:
         return (self.start, self.end, self.lines) == (other.start, other.end, other.lines)
 
     @property
@@ -61,11 +61,21 @@ def taken_back(before: str, after: str, now: str) -> str | tuple[Clash, ...]:
     return clashes or _apply(base, [*theirs, *(hunk for hunk in back if not any(map(hunk.does_the_same, theirs)))])
 
 
-def _go_together(one: _Hunk, other: _Hunk) -> bool:
+def hunks(text: str, other: str) -> list[Hunk]:
+    """What must be replaced in `text` for it to become `other`."""
+    return list(_hunks(_lines(text), _lines(other)))
+
+
+def applied(text: str, chosen: Iterable[Hunk]) -> str:
+    """`text` with some of its hunks replaced."""
+    return _apply(_lines(text), list(chosen))
+
+
+def _go_together(one: Hunk, other: Hunk) -> bool:
     return one.does_the_same(other) or (one.only_deletes and other.only_deletes)
 
 
-def _apply(base: Sequence[str], hunks: Sequence[_Hunk]) -> str:
+def _apply(base: Sequence[str], hunks: Sequence[Hunk]) -> str:
     pieces: list[str] = []
     at = 0
     for hunk in sorted(hunks, key=lambda hunk: (hunk.start, hunk.end)):
@@ -87,14 +97,14 @@ def _lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _hunks(base: Sequence[str], other: Sequence[str]) -> Iterator[_Hunk]:
+def _hunks(base: Sequence[str], other: Sequence[str]) -> Iterator[Hunk]:
     start = _equal(base, other)
     end = _equal(base[start:][::-1], other[start:][::-1])
     old, new = base[start : len(base) - end], other[start : len(other) - end]
     matcher = SequenceMatcher(None, old, new, autojunk=max(len(old), len(new)) > MANY_LINES)
     for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         if tag != "equal":
-            yield _Hunk(start + old_start, start + old_end, tuple(new[new_start:new_end]), start + new_start)
+            yield Hunk(start + old_start, start + old_end, tuple(new[new_start:new_end]), start + new_start)
 
 
 def _equal(one: Sequence[str], other: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from caddie.errors import CaddieError
 from caddie.protocol import chat as wire
 from caddie.protocol import methods
 from caddie.protocol.base import Empty, Message
-from caddie.rpc import convert
+from caddie.rpc import convert, convert_review
 from caddie.rpc.codec import Server, bind
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def bind_handlers(server: Server, app: App) -> None:
                 params.message,
                 emit,
                 attachments=attachments,
+                attached=tuple(item.name for item in params.attachments),
                 picked=tuple(params.picked_tools),
                 servers=tuple(params.servers),
                 mode=params.mode,
@@ -112,7 +113,24 @@ def bind_handlers(server: Server, app: App) -> None:
 
     async def undo(params: wire.UndoParams) -> wire.UndoResult:
         engine = await app.engine()
-        return convert.undone(await engine.undo(params.session_id, params.turn_id or ""))
+        if params.files is None:
+            return convert_review.undone(await engine.undo(params.session_id, params.turn_id or ""))
+        async with engine.sessions.held(params.session_id, "take changes back"):
+            report = await engine.review.take_back(params.session_id, convert_review.choices(params.files))
+            return convert_review.undone(report)
+
+    async def changes(params: wire.ChangesParams) -> wire.ChangesResult:
+        engine = await app.engine()
+        await engine.sessions.get(params.session_id)
+        found = await engine.review.changes(params.session_id, params.path or "")
+        return convert_review.changes(found, with_text=bool(params.path))
+
+    async def keep(params: wire.KeepParams) -> wire.ChangesResult:
+        engine = await app.engine()
+        await engine.sessions.get(params.session_id)
+        chosen = None if params.files is None else convert_review.choices(params.files)
+        await engine.review.keep(params.session_id, chosen)
+        return convert_review.changes(await engine.review.changes(params.session_id))
 
     bind(server, methods.CHAT_TURN, turn)
     bind(server, methods.CHAT_DRAFT, draft)
@@ -123,3 +141,5 @@ def bind_handlers(server: Server, app: App) -> None:
     bind(server, methods.SESSION_COMPACT, compact_session)
     bind(server, methods.SESSION_REWIND, rewind_session)
     bind(server, methods.SESSION_UNDO, undo)
+    bind(server, methods.SESSION_CHANGES, changes)
+    bind(server, methods.SESSION_KEEP, keep)

@@ -143,6 +143,8 @@
 ---@field kind "user"|"assistant"|"thinking"|"toolCall"|"notice"
 ---@field text? string
 ---@field call? caddie.ToolCallEvent
+---@field attachments? string[] Names of what the person attached.
+---@field picks? string[] Wire names of the tools that the person picked.
 
 ---@class caddie.SessionRenameParams
 ---@field sessionId string
@@ -160,20 +162,58 @@
 ---@class caddie.UndoParams
 ---@field sessionId string
 ---@field turnId? string A turn, or the `undoId` of an undo. Absent: the newest turn whose changes are in force.
+---@field files? caddie.FileChoice[] Instead of a turn: these files or hunks of what `caddie/session/changes` lists.
+
+---@class caddie.FileChoice
+---@field path string As `caddie/session/changes` has it.
+---@field hunks? string[] Ids of the hunks that are meant. Absent: the whole file.
 
 ---@class caddie.UndoResult
----@field turnId string What was taken back.
+---@field turnId string What was taken back; empty when files were named.
 ---@field undoId? string Undoes this undo. Absent when it changed no file.
 ---@field files caddie.FileUndone[]
 ---@field message string All of it in words.
 ---@field notCovered? string What of the turn cannot be taken back, and why.
 
---- `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `kept`:
---- nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since.
+--- `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `partly`: the
+--- hunks that were named. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the
+--- same lines since.
 ---@class caddie.FileUndone
 ---@field path string Relative to the workspace where it is inside.
----@field outcome "restored"|"merged"|"kept"|"conflict"
+---@field outcome "restored"|"merged"|"partly"|"kept"|"conflict"
 ---@field detail? string Why, or where, as a clause for the person.
+
+---@class caddie.ChangesParams
+---@field sessionId string
+---@field path? string Only this file, with its text `before`.
+
+---@class caddie.ChangesResult
+---@field files caddie.FileChanges[]
+
+--- What the model's turns made of a file, is in force and was not accepted yet. What others changed is not in it.
+---@class caddie.FileChanges
+---@field path string Relative to the workspace where it is inside.
+---@field status "created"|"modified"|"deleted"
+---@field added integer
+---@field removed integer
+---@field turns string[] Ids of the turns that changed it, oldest first.
+---@field hunks caddie.Hunk[] Of a modified text; empty otherwise.
+---@field blocked? string Why nothing of it can be taken back, as a clause after its name.
+---@field before? string The text without these changes, when one file was asked for.
+
+--- Lines that follow one another and were changed. An id stays the same while the lines do, wherever they move.
+---@class caddie.Hunk
+---@field id string
+---@field oldStart integer Counted from 1; where nothing was, the line before.
+---@field oldLines integer
+---@field newStart integer In the file as it is now, counted from 1; where nothing is, the line before.
+---@field newLines integer
+---@field lines string[] The old lines, each after a `-`, then the new ones, each after a `+`.
+---@field cut integer So many lines more are not in `lines`.
+
+---@class caddie.KeepParams
+---@field sessionId string
+---@field files? caddie.FileChoice[] Absent: all that is listed.
 
 ---@class caddie.ToolsListParams
 ---@field sessionId? string
@@ -628,9 +668,15 @@ return {
   --- Goes back to before a turn, to say something else: that turn and all after it leave the conversation. Files stay as they are; `caddie/session/undo` takes those back.
   --- toServer: caddie.RewindParams -> caddie.SessionOpenResult
   SESSION_REWIND = "caddie/session/rewind",
-  --- Takes back what a turn did to files, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone.
+  --- Takes back what a turn did to files, or single files and hunks, and nothing that anybody else did. Open files are changed through `workspace/applyEdit`. An undo can be undone.
   --- toServer: caddie.UndoParams -> caddie.UndoResult
   SESSION_UNDO = "caddie/session/undo",
+  --- What the model's turns changed in files, to be reviewed: by file and by hunk, against the files as they are now, unsaved text included.
+  --- toServer: caddie.ChangesParams -> caddie.ChangesResult
+  SESSION_CHANGES = "caddie/session/changes",
+  --- Accepts changes: they are not listed any more. Answers with what is left.
+  --- toServer: caddie.KeepParams -> caddie.ChangesResult
+  SESSION_KEEP = "caddie/session/keep",
   --- The catalogue with states, who decided them, servers, token costs and totals.
   --- toServer: caddie.ToolsListParams -> caddie.ToolsListResult
   TOOLS_LIST = "caddie/tools/list",
