@@ -184,3 +184,38 @@ async def test_what_the_person_saves_while_a_command_runs_stays_when_the_turn_is
     assert "notes.txt" not in {file["path"] for file in result["files"]}
     assert path.read_text() == "mine\n"
     assert not (workspace / "new.txt").exists()
+
+
+async def test_what_a_turn_changed_is_reviewed_by_hunk_in_the_open_buffer_and_later_opened_again(
+    llmock: LLMock, workspace: Path, home: Path
+) -> None:
+    path = workspace / "notes.txt"
+    text = "".join(f"line {n} 😀\n" for n in range(1, 9))
+    path.write_text(text)
+    (workspace / "beside.txt").write_text("beside\n")
+    llmock.call_tool("Read", {"path": "notes.txt"})
+    llmock.call_tool("Edit", {"path": "notes.txt", "old_string": "line 2", "new_string": "two"})
+    llmock.call_tool("Edit", {"path": "notes.txt", "old_string": "line 7", "new_string": "seven"})
+    llmock.reply("Done.")
+    async with working(llmock, workspace, home) as one:
+        buffer = Buffer(one, path, text)
+        with_file = {"attachments": [{"name": "beside.txt", "path": "beside.txt"}], "pickedTools": ["Grep"]}
+        session = {"sessionId": (await one.turn("change it", **with_file))["sessionId"]}
+        buffer.type(4, 0, 4, "LINE")
+        (file,) = (await one.request("caddie/session/changes", session))["files"]
+        assert [hunk["lines"] for hunk in file["hunks"]] == [["-line 2 😀", "+two 😀"], ["-line 7 😀", "+seven 😀"]]
+        assert [hunk["newStart"] for hunk in file["hunks"]] == [2, 7]
+        steps = buffer.steps
+        meant = [{"path": "notes.txt", "hunks": [file["hunks"][0]["id"]]}]
+        result = await one.request("caddie/session/undo", {**session, "files": meant})
+        assert buffer.text == text.replace("line 5", "LINE 5").replace("line 7", "seven")
+        assert buffer.steps == steps + 1
+        assert result["files"] == [
+            {"path": "notes.txt", "outcome": "partly", "detail": "1 of 2 changes, in the editor, not saved yet"}
+        ]
+        whole = (await one.request("caddie/session/changes", {**session, "path": "notes.txt"}))["files"]
+        assert whole[0]["before"] == text.replace("line 5", "LINE 5")
+        left = await one.request("caddie/session/keep", {**session, "files": [{"path": "notes.txt"}]})
+        assert left == {"files": []}
+        (said, *_) = (await one.request("caddie/session/open", session))["transcript"]
+        assert (said["attachments"], said["picks"]) == (["beside.txt"], ["Grep"])

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from caddie.chat.cache import COMPACTED, cause_of_drop
+from caddie.chat.cache import COMPACTED, WENT_BACK, cause_of_drop
 from caddie.chat.compaction import compacted
 from caddie.chat.events import Emit, Notice, TextChunk, ThinkingChunk, UsageUpdate
 from caddie.chat.mending import Mend, Mends
@@ -173,7 +173,7 @@ class ModelLink:
             usage,
             last.usage if last else None,
             idle=now - last.at if last else 0.0,
-            planned=self._planned,
+            planned=self._planned or (WENT_BACK if self._session.went_back else ""),
             said=completed.cache_miss,
             has_cached=any(one.usage.cached for one in self._session.requests),
         )

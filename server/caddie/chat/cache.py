@@ -11,6 +11,7 @@ _LEAST_TOKENS, _LEAST_SHARE = 1024, 0.5
 
 FIRST = "the first request of the conversation"
 COMPACTED = "the conversation was compacted"
+WENT_BACK = "the conversation went back to an earlier turn"
 
 
 def cause_of_drop(

@@ -162,6 +162,8 @@ class Session:
     parent: str = ""
     """The session whose model started this one as an agent."""
     is_running: bool = False
+    went_back: bool = False
+    """Since the last request: less is sent than then."""
     foreign: int = 0  # so many messages at the beginning were written for other models
 
     @property
@@ -181,6 +183,7 @@ class Session:
                 self.messages.append(record.message)
             case Requested():
                 self.requests.append(record)
+                self.went_back = False
             case Compacted():
                 self.compacted, self.prefix, self.foreign = record, None, 0
                 self.told = Told((), (), ())
@@ -211,6 +214,7 @@ class Session:
         self.told = mark.told
         self.foreign = min(self.foreign, len(self.messages))
         self.turns -= len(gone)
+        self.went_back = True
 
     def history(self) -> tuple[Message, ...]:
         """What is sent. Reasoning and marks are bound to the model that made them, so others' stay behind."""

@@ -103,3 +103,21 @@ async def test_the_miss_after_a_compaction_is_told_as_planned(workspace: Path) -
         await one.turn("second", session)
         report = usage(await one.engine.usage(session))
     assert (report.requests[1].cause, report.requests[1].planned) == ("the conversation was compacted", True)
+
+
+async def test_the_miss_after_going_back_is_told_as_planned(workspace: Path) -> None:
+    api = FakeAnthropic([[text("One.")], [text("Two.")], [text("Three.")], [text("Four.")]])
+    async with desk(workspace, provider=api.provider(), settings=ALLOW, tools=TOOLS) as one:
+        session, _ = await one.turn("first")
+        await one.turn("second " + "x" * 200_000, session)
+        stored = await one.engine.sessions.get(session)
+        await one.engine.sessions.rewind(session, list(stored.marks)[1])
+        await one.turn("otherwise", session)
+        await one.turn("and on", session)
+        report = usage(await one.engine.usage(session))
+    assert (report.requests[2].cause, report.requests[2].planned) == (
+        "the conversation went back to an earlier turn",
+        True,
+    )
+    assert report.requests[3].planned
+    assert report.requests[3].cause != report.requests[2].cause
