@@ -154,3 +154,41 @@ def test_what_a_language_server_says_of_the_edit_reaches_the_model(
     edits(llmock, "line 3", "robot")
     ask(neovim(LINTER))
     assert "notes.txt:3: error: no robots here (lint)" in str(llmock.last_request.body)
+
+
+def test_what_turns_changed_is_listed_by_hunk_accepted_and_taken_back(
+    neovim: Callable[..., Terminal], llmock: LLMock, workspace: Path
+) -> None:
+    llmock.call_tool("Read", {"path": "notes.txt"})
+    llmock.call_tool("Edit", {"path": "notes.txt", "old_string": "line 2", "new_string": "robot two"})
+    llmock.call_tool("Edit", {"path": "notes.txt", "old_string": "line 5", "new_string": "robot five"})
+    llmock.call_tool("Write", {"path": "made.txt", "content": "new\n"})
+    llmock.reply("Changed.")
+    screen = neovim()
+    screen.command("Caddie changes")
+    screen.wait("Nothing was done in this conversation yet.")
+    ask(screen)
+    screen.command("Caddie changes")
+    screen.wait("made.txt|1| created")
+    shown = screen.wait("notes.txt|5| +1 −1")
+    assert "robot five" in shown
+    assert "line 5" in shown, "the old line stands above the new one"
+    screen.wait("Caddie: changes to review")
+    screen.command("cc 3")
+    screen.command("Caddie takeback")
+    screen.wait("Taken back in part: notes.txt (1 of 2 changes, in the editor, not saved yet).")
+    screen.wait_gone("robot five")
+    screen.command("cc 2")
+    screen.command("Caddie keep")
+    screen.wait_gone("notes.txt|2|")
+    screen.command("Caddie takeback")
+    screen.wait("No change to review is under the cursor")
+    screen.command("Caddie takeback all")
+    screen.wait("Restored: made.txt.")
+    screen.wait_gone("made.txt|1|")
+    assert not (workspace / "made.txt").exists()
+    assert saved(screen, workspace) == TEXT.replace("line 2", "robot two")
+    screen.command("Caddie redo")
+    screen.wait("Restored: made.txt")
+    screen.command("Caddie changes")
+    screen.wait("made.txt|1| created")

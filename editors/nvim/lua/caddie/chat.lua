@@ -161,6 +161,7 @@ local function failed(message)
   if conversation.state ~= 'idle' then
     touched(turn.fail(conversation, message))
     turn_is_over()
+    require('caddie.review').refresh()
   end
 end
 

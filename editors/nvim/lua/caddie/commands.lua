@@ -141,25 +141,41 @@ end
 ---@type table<string, string[]>
 local undone = vim.defaulttable()
 
+local function session_id()
+  return chat().conversation().session_id
+end
+
+local function say_undone(result)
+  require('caddie.disk').follow()
+  local is_whole = vim.iter(result.files):all(function(file)
+    return file.outcome ~= 'conflict'
+  end)
+  client.say(result.message, is_whole and 'INFO' or 'WARN')
+end
+
+--- Offered to `:Caddie redo`.
+local function remember(session, result)
+  if result.undoId then
+    table.insert(undone[session], result.undoId)
+  end
+end
+
 local function undo(checkpoint)
-  local session = chat().conversation().session_id
+  local session = session_id()
   if not session then
     return client.say('There is nothing to undo yet.')
   end
   ask('caddie/session/undo', { sessionId = session, turnId = checkpoint }, function(result)
-    if not checkpoint and result.undoId then
-      table.insert(undone[session], result.undoId)
+    if not checkpoint then
+      remember(session, result)
     end
-    require('caddie.disk').follow()
-    local is_whole = vim.iter(result.files):all(function(file)
-      return file.outcome ~= 'conflict'
-    end)
-    client.say(result.message, is_whole and 'INFO' or 'WARN')
+    say_undone(result)
+    require('caddie.review').refresh()
   end)
 end
 
 local function redo()
-  local last = table.remove(undone[chat().conversation().session_id or ''])
+  local last = table.remove(undone[session_id() or ''])
   if not last then
     return client.say('There is no undo to take back.')
   end
@@ -190,6 +206,27 @@ local COMMANDS = {
     end,
   },
   redo = { run = redo },
+  changes = {
+    run = function()
+      require('caddie.review').open(session_id())
+    end,
+  },
+  keep = {
+    run = function(_, word)
+      require('caddie.review').keep(session_id(), word)
+    end,
+    words = { 'all', 'file' },
+  },
+  takeback = {
+    run = function(_, word)
+      local session = session_id()
+      require('caddie.review').take_back(session, word, function(result)
+        remember(session, result)
+        say_undone(result)
+      end)
+    end,
+    words = { 'all', 'file' },
+  },
   compact = { run = compact },
   prompts = {
     run = function(_, word)

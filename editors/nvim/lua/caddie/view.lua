@@ -34,6 +34,8 @@ local GROUPS = {
   CaddieHintPicked = 'PmenuSel',
   CaddieAdd = 'Added',
   CaddieRemove = 'Removed',
+  CaddieReviewNew = 'DiffAdd',
+  CaddieReviewOld = 'DiffDelete',
 }
 
 function View.define_highlights()
