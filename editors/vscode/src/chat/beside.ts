@@ -14,6 +14,15 @@ export interface Load {
   tools: string[];
   attachments: string[];
   parts: Attachment[];
+  /** All of it as it stood beside the input, to be put there again. */
+  goods: Goods;
+}
+
+type File = Chip & { part: Attachment };
+
+export interface Goods {
+  picks: readonly HintInfo[];
+  files: readonly File[];
 }
 
 export class Beside {
@@ -21,7 +30,7 @@ export class Beside {
   draft = '';
   hints: HintInfo[] = [];
   picks: HintInfo[] = [];
-  private files: (Chip & { part: Attachment })[] = [];
+  private files: File[] = [];
   private readonly seen = new Map<string, HintInfo>();
   private isQuiet = false;
   private drafts = 0;
@@ -38,16 +47,32 @@ export class Beside {
 
   /** The message is leaving, with all of it. */
   take(): Load {
+    const goods = this.setAside();
     const load = {
-      picks: this.picks.map(({ label }) => label),
-      tools: this.picks.map(({ tool }) => tool),
-      attachments: this.files.map(({ name }) => name),
-      parts: this.files.map(({ part }) => part),
+      goods,
+      picks: goods.picks.map(({ label }) => label),
+      tools: goods.picks.map(({ tool }) => tool),
+      attachments: goods.files.map(({ name }) => name),
+      parts: goods.files.map(({ part }) => part),
     };
-    [this.picks, this.files, this.draft] = [[], [], ''];
+    this.draft = '';
     this.isQuiet = false;
     this.clearHints();
     return load;
+  }
+
+  /** Nothing stands beside the input any more; what stood there. */
+  setAside(): Goods {
+    const goods = { picks: this.picks, files: this.files };
+    [this.picks, this.files] = [[], []];
+    this.changed();
+    return goods;
+  }
+
+  putBack({ picks, files }: Goods): void {
+    for (const { part, kind, name, preview } of files) this.attach(part, { kind, name, ...(preview ? { preview } : {}) });
+    for (const hint of picks) this.seen.set(hint.tool, hint);
+    for (const { tool } of picks) this.pick(tool);
   }
 
   /** What the server is to be told of the text being typed; nothing for a command. */

@@ -65,6 +65,11 @@ export class Changes {
     return this.files.get(path)?.before;
   }
 
+  /** Those that one of these turns has changed. */
+  of(turns: readonly string[]): readonly Known[] {
+    return [...this.files.values()].filter((file) => file.turns.some((turn) => turns.includes(turn)));
+  }
+
   list(): ChangedFile[] {
     return [...this.files.values()].map(({ path, turns, added, removed, before }) => ({
       ...{ path, shown: path, added, removed, turnId: turns.at(-1) },

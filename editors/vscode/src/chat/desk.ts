@@ -1,5 +1,6 @@
 /** What does the chat do, given what the person and the server say? No `vscode` here: the rim is in `index.ts`. */
 import type {
+  Attachment,
   ChatEvent,
   CompactResult,
   DraftParams,
@@ -11,10 +12,20 @@ import type {
   UsageResult,
 } from '../protocol';
 import type { Desk, Prompt, Queued, Savings, ServerState, ToPage } from '../../webview/src/bridge';
-import { apply, merged, newConversation, type Action, type Conversation, type Mode } from '../../webview/src/store';
+import {
+  apply,
+  merged,
+  newConversation,
+  WORDS_ARE_BACK,
+  type Action,
+  type Conversation,
+  type Mode,
+} from '../../webview/src/store';
 import { mentioned } from '../../webview/src/commands';
-import { Beside, type HintWishes, type Load } from './beside';
+import { Beside, type Goods, type HintWishes, type Load } from './beside';
 import { Changes } from './changes';
+import { Editing, type Instead } from './editing';
+import { hasConflict, messageOf, noticeOf, Stopped } from './said';
 import { Waiting } from './waiting';
 
 /** The server, as far as the chat needs it. Each refuses with an Error that says what is wrong. */
@@ -22,13 +33,11 @@ export interface Server {
   turn(params: TurnParams, signal: AbortSignal): Promise<TurnResult>;
   draft(params: DraftParams): void;
   open(sessionId: string): Promise<SessionOpenResult>;
+  rewind(sessionId: string, turnId: string): Promise<SessionOpenResult>;
   undo(sessionId: string, turnId?: string): Promise<UndoResult>;
   compact(sessionId: string): Promise<CompactResult>;
   usage(sessionId?: string): Promise<UsageResult>;
 }
-
-/** A turn that the person stopped. */
-export class Stopped extends Error {}
 
 export interface Rim {
   post(message: ToPage): void;
@@ -39,9 +48,11 @@ export interface Rim {
   hintWishes(): HintWishes;
   /** The folder that is open, if one is. */
   root(): string;
+  /** The file that an attachment of this name was, if it is there. */
+  findFile(name: string): Promise<Attachment | undefined>;
 }
 
-type Outgoing = Queued & Load;
+type Outgoing = Queued & Load & { instead?: Instead };
 
 const FLUSH_MS = 20;
 
@@ -55,11 +66,16 @@ export class ChatDesk {
   readonly waiting = new Waiting(() => this.tell());
   readonly changes = new Changes();
   readonly beside: Beside;
+  readonly editing: Editing;
   private queue: Outgoing[] = [];
   prompts: Prompt[] = [];
   servers: string[] = [];
   private savings: Savings | undefined;
   private running: AbortController | undefined;
+  /** When the newest run is over; what it said last comes a little before. */
+  private ended: Promise<boolean> = Promise.resolve(true);
+  /** What went with the message that is being answered. */
+  private leaving: Goods | undefined;
   /** What takes back the newest undo. */
   private undoId: string | undefined;
   private outbox: Action[] = [];
@@ -74,6 +90,7 @@ export class ChatDesk {
       () => this.tell(),
       () => rim.hintWishes(),
     );
+    this.editing = new Editing(this, link, rim);
   }
 
   get desk(): Desk {
@@ -87,6 +104,7 @@ export class ChatDesk {
       picks: this.beside.picks,
       chips: this.beside.chips,
       changed: this.changes.list(),
+      editing: this.editing.shown,
       canRedo: this.undoId !== undefined,
       savings: this.savings,
       can: { undo: true, compact: true },
@@ -130,7 +148,8 @@ export class ChatDesk {
   // Turns
 
   send(text: string): void {
-    const outgoing: Outgoing = { id: this.newId(), text, ...this.beside.take() };
+    const instead = this.editing.end();
+    const outgoing: Outgoing = { id: this.newId(), text, ...this.beside.take(), instead };
     if (this.running) this.queue.push(outgoing);
     else void this.work(outgoing);
     this.tell();
@@ -140,7 +159,7 @@ export class ChatDesk {
   private async work(first: Outgoing): Promise<void> {
     for (let next: Outgoing | undefined = first; next; next = this.queue.shift()) {
       const mine = (this.running = new AbortController());
-      const went = await this.run(next, mine);
+      const went = await (this.ended = this.run(next, mine));
       if (this.running !== mine) return; // another conversation has taken over
       this.running = undefined;
       this.tell();
@@ -148,11 +167,27 @@ export class ChatDesk {
     }
   }
 
-  private async run({ text, picks, tools, attachments, parts }: Outgoing, mine: AbortController): Promise<boolean> {
+  /** It was not sent. */
+  private giveBack({ text, goods }: Outgoing): void {
+    this.act({ do: 'notice', level: 'info', text: WORDS_ARE_BACK });
+    this.beside.putBack(goods);
+    this.rim.post({ type: 'compose', text, how: 'append', focus: false });
+    this.tell();
+  }
+
+  private async run(outgoing: Outgoing, mine: AbortController): Promise<boolean> {
+    const { instead } = outgoing;
+    if (instead && (!(await this.editing.goBack(instead, mine.signal)) || mine.signal.aborted)) {
+      if (this.running === mine) this.giveBack(outgoing);
+      return false;
+    }
+    if (this.running !== mine) return false;
+    const { text, tools, attachments, parts, goods } = outgoing;
     this.undoId = undefined;
-    this.act({ do: 'start', text, picks, attachments, at: this.rim.now() });
+    this.act({ do: 'start', text, picks: tools, attachments, at: this.rim.now() });
     this.tell();
     const { sessionId } = this.conversation;
+    this.leaving = goods;
     try {
       const params = {
         sessionId,
@@ -165,6 +200,7 @@ export class ChatDesk {
       const result = await this.link.turn(params, mine.signal);
       if (this.running !== mine) return false;
       this.act({ do: 'answered', ...pick(result) });
+      this.editing.remember(result.turnId, goods);
       this.mode = result.mode;
       this.chosenMode = undefined;
       this.model = result.model || this.model;
@@ -183,6 +219,7 @@ export class ChatDesk {
 
   event(params: ChatEvent): void {
     this.act({ do: 'event', params, at: this.rim.now() });
+    if (this.leaving && this.conversation.turnId === params.turnId) this.editing.remember(params.turnId, this.leaving);
     const { event } = params;
     if (event.kind === 'notice' && event.mode && event.mode !== this.mode && this.conversation.mode === event.mode) {
       this.mode = event.mode;
@@ -202,7 +239,7 @@ export class ChatDesk {
   /** Messages that were to follow go back into the input: the person decides anew. */
   private returnQueue(): void {
     const texts = this.queue.map(({ text }) => text).filter(Boolean);
-    for (const { parts } of this.queue) for (const part of parts) this.beside.attach(part);
+    for (const { goods } of this.queue) this.beside.putBack(goods);
     this.queue = [];
     if (texts.length > 0) this.rim.post({ type: 'compose', text: texts.join('\n'), how: 'append', focus: false });
     this.tell();
@@ -212,10 +249,17 @@ export class ChatDesk {
     const found = this.queue.find((one) => one.id === id);
     this.queue = this.queue.filter((one) => one !== found);
     if (found && edit) {
-      for (const part of found.parts) this.beside.attach(part);
+      this.beside.putBack(found.goods);
       this.rim.post({ type: 'compose', text: found.text, how: 'append', focus: true });
     }
     this.tell();
+  }
+
+  /** Its words and what went with them are in the input; it is sent in the place of that turn. */
+  async edit(turnId: string, draft: string): Promise<void> {
+    // What a turn says last comes a little before it is over.
+    if (this.conversation.state === 'idle') await this.ended;
+    if (!this.running) await this.editing.start(turnId, draft);
   }
 
   // Conversations
@@ -239,6 +283,7 @@ export class ChatDesk {
   }
 
   private leave(): void {
+    this.editing.leave();
     this.running?.abort();
     this.running = undefined;
     this.queue = [];
@@ -295,10 +340,9 @@ export class ChatDesk {
     this.tellUndone(result, () => this.changes.redone());
   }
 
-  private tellUndone({ files, message }: UndoResult, follow: () => void): void {
-    const hasConflict = files.some(({ outcome }) => outcome === 'conflict');
-    this.act({ do: 'notice', level: hasConflict ? 'warning' : 'info', text: message });
-    if (!hasConflict) follow();
+  private tellUndone(result: UndoResult, follow: () => void): void {
+    this.act(noticeOf(result));
+    if (!hasConflict(result)) follow();
     this.tell();
   }
 
@@ -350,10 +394,7 @@ export class ChatDesk {
   }
 }
 
-function pick({ sessionId, usage, mode, model }: TurnResult) {
-  return { sessionId, usage, mode, model };
+function pick({ sessionId, turnId, usage, mode, model }: TurnResult) {
+  return { sessionId, turnId, usage, mode, model };
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

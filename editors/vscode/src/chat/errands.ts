@@ -2,11 +2,11 @@
 import * as vscode from 'vscode';
 import type { CaddieClient } from '../client';
 import { hintAgain, neverHint } from '../hint-settings';
-import { mcpList, type PromptInfo, promptsGet, promptsList, toolsSetState } from '../protocol';
+import { type Attachment, mcpList, type PromptInfo, promptsGet, promptsList, toolsSetState } from '../protocol';
 import { oneLine, tokens } from '../text';
 import * as attachments from './attachments';
 import type { ChatDesk } from './desk';
-import { type LastEditor, openChange } from './editors';
+import { fileOf, type LastEditor, openChange } from './editors';
 import { pickModel } from './models';
 import type { SessionPicker } from './sessions';
 
@@ -96,6 +96,11 @@ export class Errands {
 
   async attachFiles(uris: readonly string[]): Promise<void> {
     for (const uri of uris) this.desk.beside.attach(await attachments.fileAttachment(uri));
+  }
+
+  /** Undefined when nothing of that name is there. */
+  async findFile(name: string): Promise<Attachment | undefined> {
+    return attachments.fileAttachment(fileOf(name).toString()).catch(() => undefined);
   }
 
   attachPicture(name: string, dataUrl: string): void {

@@ -1,7 +1,7 @@
 /** Makes the chat panel: joins the desk with the server, the pages and the editor. */
 import * as vscode from 'vscode';
 import { linkOf } from '../../webview/src/links';
-import type { ToHost, ToPage } from '../../webview/src/bridge';
+import type { Saved, ToHost, ToPage } from '../../webview/src/bridge';
 import { type CaddieClient, messageOf } from '../client';
 import {
   chatDraft,
@@ -11,6 +11,7 @@ import {
   promptsChanged,
   sessionCompact,
   sessionOpen,
+  sessionRewind,
   sessionUndo,
   toolsChanged,
   usageReport,
@@ -22,11 +23,12 @@ import { neverHinted } from '../hint-settings';
 import { oneLine } from '../text';
 import type { ChatPanel, ChatState } from './api';
 import { chooseFiles, findFiles } from './attachments';
-import { ChatDesk, Stopped, type Server } from './desk';
+import { ChatDesk, type Server } from './desk';
 import { followLink, insertCode, LastEditor } from './editors';
 import { Errands } from './errands';
 import { pickModel } from './models';
 import { Pages } from './pages';
+import { Stopped } from './said';
 import { SessionPicker } from './sessions';
 import { Withdrawn } from './waiting';
 
@@ -60,6 +62,7 @@ class Chat implements ChatPanel {
       later: (act, ms) => void setTimeout(act, ms),
       hintWishes: () => ({ on: areHintsOn(), never: neverHinted() }),
       root: () => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '',
+      findFile: (name) => this.errands.findFile(name),
     });
     this.pages = new Pages(context.extensionUri, {
       onMessage: (message, reply) => this.guarded(() => this.hear(message, reply)),
@@ -175,13 +178,19 @@ class Chat implements ChatPanel {
     switch (message.type) {
       case 'ready':
         reply(desk.start());
-        return this.takeUp(message.saved?.sessionId);
+        return this.takeUp(message.saved);
       case 'draft':
         return desk.typed(message.text);
       case 'send':
         return desk.send(message.text);
       case 'stop':
         return void desk.stop();
+      case 'edit':
+        return desk.edit(message.turnId, message.draft);
+      case 'cancelEdit':
+        return desk.editing.cancel();
+      case 'takeBack':
+        return desk.editing.setTakeBack(message.on);
       case 'unqueue':
         return desk.unqueue(message.id, message.edit);
       case 'permission':
@@ -245,11 +254,13 @@ class Chat implements ChatPanel {
   }
 
   /** A window that was loaded anew goes on with the conversation that its page had. */
-  private async takeUp(sessionId: string | undefined): Promise<void> {
+  private async takeUp({ sessionId, editing }: Partial<Saved> = {}): Promise<void> {
     const wanted = this.isFresh && this.desk.conversation.items.length === 0 ? sessionId : undefined;
     this.isFresh = false;
+    if (!wanted) return;
     // One that is gone is no loss that the person must hear of.
-    if (wanted) await this.desk.open(wanted).catch(() => undefined);
+    await this.desk.open(wanted).catch(() => undefined);
+    if (editing) this.desk.editing.goOn(editing.turnId, editing.earlier);
   }
 
   private commands(): vscode.Disposable[] {
@@ -317,6 +328,7 @@ function serverOf(client: CaddieClient): Server {
     },
     draft: (params) => client.notify(chatDraft, params),
     open: (sessionId) => client.request(sessionOpen, { sessionId }),
+    rewind: (sessionId, turnId) => client.request(sessionRewind, { sessionId, turnId }),
     undo: (sessionId, turnId) => client.request(sessionUndo, { sessionId, turnId }),
     compact: (sessionId) => client.request(sessionCompact, { sessionId }),
     usage: (sessionId) => client.request(usageReport, { sessionId }),

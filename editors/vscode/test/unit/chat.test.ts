@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Changes } from '../../src/chat/changes';
-import { ChatDesk, type Server, Stopped } from '../../src/chat/desk';
+import { ChatDesk, type Server } from '../../src/chat/desk';
 import { pageHtml } from '../../src/chat/html';
+import { Stopped } from '../../src/chat/said';
 import { Withdrawn } from '../../src/chat/waiting';
 import type { DraftParams, HintInfo, TurnParams, TurnResult, UsageResult } from '../../src/protocol';
 import type { Desk, ToPage } from '../../webview/src/bridge';
@@ -22,6 +23,14 @@ function office(never: string[] = []) {
   const turns: Turn[] = [];
   const posted: ToPage[] = [];
   const drafts: DraftParams[] = [];
+  const asked: string[] = [];
+  const refusals: Record<string, string> = {};
+  const done = async <Result>(what: string, result: Result): Promise<Result> => {
+    asked.push(what);
+    if (refusals[what]) throw new Error(refusals[what]);
+    return result;
+  };
+  const session = (sessionId: string) => ({ sessionId, title: 'late', created: '', updated: '', turns: 1, mode: 'plan' as const });
   const link: Server = {
     turn: (params, signal) =>
       new Promise((resolve, reject) => {
@@ -40,17 +49,20 @@ function office(never: string[] = []) {
       }),
     draft: (params) => void drafts.push(params),
     open: async (sessionId) => ({
-      session: { sessionId, title: 'late', created: '', updated: '', turns: 1, mode: 'plan' },
-      transcript: [{ turnId: 't0', kind: 'user', text: 'Which?' }],
+      session: session(sessionId),
+      transcript: [
+        { turnId: 't0', kind: 'user', text: 'Which?', picks: ['mcp__acme__pay'], attachments: ['a.py', 'a.py:1-3'] },
+      ],
       todo: [],
       notices: [],
     }),
-    undo: async () => ({
-      turnId: 't1',
-      undoId: 'u1',
-      files: [{ path: 'a.py', outcome: 'restored' }],
-      message: 'Taken back.',
-    }),
+    rewind: (sessionId, turnId) =>
+      done(`rewind ${turnId}`, { session: session(sessionId), transcript: [], todo: [], notices: [] }),
+    undo: (_, turnId = 't1') =>
+      done(`undo ${turnId}`, {
+        ...{ turnId, undoId: 'u1', message: 'Taken back.' },
+        files: [{ path: 'a.py', outcome: 'restored' as const }],
+      }),
     compact: async () => ({ notes: '', tokensBefore: 900, tokensAfter: 90 }),
     usage: async () => ({ total: { saved: 41_000, tokens: 61_000 } }) as UsageResult,
   };
@@ -62,6 +74,7 @@ function office(never: string[] = []) {
     later: (act) => void later.push(act),
     hintWishes: () => ({ on: wants.on, never }),
     root: () => '/x',
+    findFile: async (name) => (name.endsWith('.py') ? { name, path: `/x/${name}` } : undefined),
   });
   desk.serverIs({ state: 'ready' });
   const settle = async () => {
@@ -72,7 +85,8 @@ function office(never: string[] = []) {
     desk.conversation.items
       .filter((item) => !item.void)
       .map((item) => (item.kind === 'call' ? item.call.label : 'text' in item ? item.text : item.kind));
-  return { desk, turns, posted, drafts, settle, shown, wants };
+  const composed = () => posted.flatMap((message) => (message.type === 'compose' ? [message.text] : []));
+  return { desk, turns, posted, drafts, settle, shown, wants, asked, refusals, composed };
 }
 
 const hint = (tool: string): HintInfo => ({ tool, label: tool, description: '', score: 0.8, state: 'deferred' });
@@ -294,6 +308,101 @@ test('a file that two turns changed stays until both are undone', () => {
   assert.equal(changes.list().length, 1);
   changes.undone('t1');
   assert.equal(changes.list().length, 0);
+});
+
+/** Two turns, each with a file and a pick; the second changed files. */
+async function talked() {
+  const one = office();
+  for (const [at, words] of ['first', 'second'].entries()) {
+    one.desk.beside.attach({ name: `${words}.txt`, text: words });
+    one.desk.beside.pick(words);
+    one.desk.send(words);
+    one.turns[at]!.answer({ turnId: `t${at + 1}`, changedFiles: at ? ['a.py', 'b.py'] : [] });
+    await one.settle();
+  }
+  return one;
+}
+
+test('a message that is edited brings its words and all that went with it, and is sent in the place of its turn', async () => {
+  const { desk, turns, settle, shown, asked, composed } = await talked();
+  desk.beside.attach({ name: 'draft.txt', text: 'd' });
+  await desk.edit('t1', 'half a thought');
+  assert.deepEqual(composed(), ['first']);
+  assert.deepEqual(
+    [desk.desk.chips.map(({ name }) => name), desk.desk.picks.map(({ tool }) => tool), desk.desk.editing?.files],
+    [['first.txt'], ['first'], 2],
+  );
+  desk.send('first, better');
+  await settle();
+  assert.deepEqual(asked, ['undo t2', 'rewind t1']);
+  assert.deepEqual(shown(), ['Taken back.', 'first, better']);
+  assert.deepEqual([turns[2]?.params.message, turns[2]?.params.attachments?.length], ['first, better', 1]);
+  assert.equal(desk.desk.editing, undefined);
+});
+
+test('files stay as they are when the person says so', async () => {
+  const { desk, settle, asked } = await talked();
+  await desk.edit('t2', '');
+  desk.editing.setTakeBack(false);
+  desk.send('second, better');
+  await settle();
+  assert.deepEqual(asked, ['rewind t2']);
+});
+
+test('an edit that is cancelled gives back what stood in the input before, over two of them', async () => {
+  const { desk, composed, asked } = await talked();
+  desk.beside.attach({ name: 'draft.txt', text: 'd' });
+  await desk.edit('t1', 'half a thought');
+  await desk.edit('t2', 'first');
+  desk.editing.cancel();
+  assert.deepEqual(composed(), ['first', 'second', 'half a thought']);
+  assert.deepEqual([desk.desk.chips.map(({ name }) => name), desk.desk.picks], [['draft.txt'], []]);
+  assert.deepEqual([desk.desk.editing, asked], [undefined, []]);
+});
+
+test('words are not lost when the conversation cannot go back', async () => {
+  const { desk, turns, settle, shown, refusals, composed } = await talked();
+  refusals['rewind t1'] = 'It was summarized since.';
+  refusals['undo t2'] = 'It is open elsewhere.';
+  await desk.edit('t1', '');
+  desk.send('first, better');
+  await settle();
+  assert.deepEqual(shown().slice(0, 3), ['first', 'second', 'It was summarized since.']);
+  assert.match(shown()[3]!, /words are in the input again/);
+  assert.deepEqual([composed().at(-1), desk.desk.chips.length, turns.length], ['first, better', 1, 2]);
+  assert.equal(desk.conversation.state, 'idle');
+});
+
+test('what cannot be taken back is told and stops nothing', async () => {
+  const { desk, turns, settle, shown, refusals } = await talked();
+  refusals['undo t2'] = 'It is open elsewhere.';
+  await desk.edit('t1', '');
+  desk.send('first, better');
+  await settle();
+  assert.deepEqual([shown(), turns.length], [['It is open elsewhere.', 'first, better'], 3]);
+});
+
+test('while a turn runs no message is edited; right after its last word one is', async () => {
+  const { desk, turns, settle } = await talked();
+  desk.send('third');
+  await desk.edit('t1', '');
+  assert.ok(!desk.desk.editing);
+  for (const action of turn([done()], 't3')) if (action.do === 'event') desk.event(action.params);
+  const edited = desk.edit('t3', '');
+  turns[2]!.answer({ turnId: 't3' });
+  await settle();
+  await edited;
+  assert.deepEqual((desk.desk as Desk).editing?.turnId, 't3');
+});
+
+test('of a stored message files are found by name, and the rest is named', async () => {
+  const { desk } = office();
+  await desk.open('s0');
+  await desk.edit('t0', '');
+  assert.deepEqual(
+    [desk.desk.chips.map(({ name }) => name), desk.desk.picks.map(({ label }) => label), desk.desk.editing?.missing],
+    [['a.py'], ['pay'], ['a.py:1-3']],
+  );
 });
 
 test('a server that goes away takes its questions along', async () => {

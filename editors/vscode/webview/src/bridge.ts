@@ -39,6 +39,21 @@ export interface Prompt {
   does: string;
 }
 
+/** An earlier message is being written anew: the next one takes its place. */
+export interface EditedMessage {
+  turnId: string;
+  /** The id of its item. */
+  item: number;
+  /** So many files were changed from there on. */
+  files: number;
+  /** Their changes are taken back too. */
+  takeBack: boolean;
+  /** What went with it and cannot be put beside the input again. */
+  missing: string[];
+  /** What stood in the input before. */
+  earlier: string;
+}
+
 export interface Savings {
   /** Tokens that deferring saves in each request. */
   saved: number;
@@ -62,6 +77,7 @@ export interface Desk {
   picks: HintInfo[];
   chips: Chip[];
   changed: ChangedFile[];
+  editing?: EditedMessage;
   /** The newest undo can itself be undone. */
   canRedo: boolean;
   savings?: Savings;
@@ -79,6 +95,7 @@ export interface Saved {
   /** Absent: at the end. Else the first item in sight, and how far it is scrolled out. */
   scroll?: { item: number; offset: number };
   open?: number[];
+  editing?: { turnId: string; earlier: string };
 }
 
 export interface FileMatch {
@@ -104,6 +121,9 @@ export type ToHost =
   | { type: 'draft'; text: string }
   | { type: 'send'; text: string }
   | { type: 'stop' }
+  | { type: 'edit'; turnId: string; draft: string }
+  | { type: 'cancelEdit' }
+  | { type: 'takeBack'; on: boolean }
   | { type: 'unqueue'; id: string; edit: boolean }
   | { type: 'permission'; requestId: string; choice: string; feedback?: string }
   | { type: 'question'; requestId: string; answers?: Record<string, string> }

@@ -6,6 +6,7 @@ import type { Chip, Desk } from './bridge';
 import { COMMANDS, completionAt, fitting, parseCommand, promptCommands, type Completion } from './commands';
 import { Completions, type Choice } from './completions';
 import { PageContext } from './context';
+import { EditBanner } from './editing';
 import { Foot } from './foot';
 import { HINT_LIST, Hints } from './hints';
 import { Icon } from './icon';
@@ -155,6 +156,8 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
       send();
     } else if (event.key === 'Escape' && isRunning) {
       page.post({ type: 'stop' });
+    } else if (event.key === 'Escape' && desk.editing) {
+      page.post({ type: 'cancelEdit' });
     } else if (event.key === 'ArrowUp' && plain && text === '') {
       const last = conversation.items.findLast((item) => item.kind === 'user');
       if (last?.kind === 'user') change(last.text);
@@ -173,6 +176,7 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
   const label = isRunning ? t('Message; waits until the turn is over') : t('Message to Caddie');
   return (
     <div class="composer-frame">
+      <EditBanner editing={desk.editing} />
       <Hints hints={hints} selected={selected} onPick={pick} />
       {completing && <Completions choices={completing.choices} selected={completing.selected} onTake={take} />}
       <div class="composer" onDragOver={(event) => event.preventDefault()} onDrop={(event) => dropped(page, event)}>

@@ -7,23 +7,26 @@ import { PageContext } from './context';
 import { Icon } from './icon';
 import { Markdown } from './markdown';
 import type { Item, NoticeItem, ThinkingItem, TodoItem, UserItem } from './store';
-import { cap, clean, oneLine } from './text';
+import { bareName, cap, clean, oneLine } from './text';
 import { later, t } from './words';
 
 interface Props {
   item: Item;
   live: boolean;
+  /** It goes when the message in the input is sent. */
+  leaves: boolean;
 }
 
 /** Drawn again only when the item itself changed. */
 export class ItemView extends Component<Props> {
   override shouldComponentUpdate(next: Props): boolean {
-    return next.item !== this.props.item || next.live !== this.props.live;
+    const { item, live, leaves } = this.props;
+    return next.item !== item || next.live !== live || next.leaves !== leaves;
   }
 
-  override render({ item, live }: Props) {
+  override render({ item, live, leaves }: Props) {
     return (
-      <div class={`item item-${item.kind}`} data-item={item.id}>
+      <div class={`item item-${item.kind}${leaves ? ' leaves' : ''}`} data-item={item.id}>
         {draw(item, live)}
       </div>
     );
@@ -50,10 +53,12 @@ function draw(item: Item, live: boolean) {
 function Said({ item }: { item: UserItem }) {
   const page = useContext(PageContext);
   const edit = () => {
-    page.composer?.set(item.text, 'replace');
+    if (item.turnId) return page.edit(item.turnId);
+    // It never reached the server: there is nothing to replace.
+    page.composer?.set(item.text, 'append');
     page.composer?.focus();
   };
-  const beside = [...item.attachments.map((name) => ['file', name]), ...item.picks.map((name) => ['zap', name])];
+  const beside = [...item.attachments.map((name) => ['file', name]), ...item.picks.map((tool) => ['zap', bareName(tool)])];
   return (
     <div class="said" role="group" aria-label={t('You')}>
       <div class="said-text">{clean(item.text)}</div>

@@ -35,6 +35,10 @@ export class Page {
   said = '';
   composer: Composer | undefined;
   scroll: Saved['scroll'];
+  /** Grows when the newest should be in sight, wherever the person was. */
+  ends = 0;
+  /** The turn whose message is to be edited once no turn runs. */
+  editNext: string | undefined;
 
   private readonly drawers = new Set<() => void>();
   private frame = 0;
@@ -88,12 +92,14 @@ export class Page {
         for (const action of message.actions) {
           this.conversation = apply(this.conversation, action);
           if (action.do === 'new' || action.do === 'opened') this.forget();
+          if (action.do === 'rewound') this.ends++;
           if (action.do === 'start') this.said = '';
           if (action.do === 'event' && action.params.event.kind === 'done') this.said = t('Caddie has answered.');
         }
         break;
       case 'desk':
         this.desk = message.desk;
+        this.save();
         break;
       case 'files':
         this.fileQueries.get(message.id)?.(message.files);
@@ -109,6 +115,19 @@ export class Page {
       case 'say':
         this.say(message.text);
         break;
+    }
+    if (this.editNext && this.conversation.state === 'idle') this.edit(this.editNext);
+    this.changed();
+  }
+
+  /** As soon as no turn runs; undefined thinks better of it. */
+  edit(turnId: string | undefined): void {
+    const mustWait = turnId !== undefined && this.conversation.state !== 'idle';
+    this.editNext = mustWait ? turnId : undefined;
+    if (mustWait) this.say(t('A message can be changed once the turn is over'));
+    else if (turnId !== undefined) {
+      this.post({ type: 'edit', turnId, draft: this.draft });
+      this.say(t('Sending replaces this message and what follows. Esc cancels.'));
     }
     this.changed();
   }
@@ -167,6 +186,10 @@ export class Page {
 
   saveNow(): void {
     const { sessionId } = this.conversation;
-    this.host.setState({ draft: this.draft, sessionId, scroll: this.scroll, open: [...this.open].slice(-500) });
+    const { editing } = this.desk;
+    this.host.setState({
+      ...{ draft: this.draft, sessionId, scroll: this.scroll, open: [...this.open].slice(-500) },
+      ...(editing ? { editing: { turnId: editing.turnId, earlier: editing.earlier } } : {}),
+    });
   }
 }

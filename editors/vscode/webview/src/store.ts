@@ -18,7 +18,9 @@ interface Base {
 export interface UserItem extends Base {
   kind: 'user';
   text: string;
+  /** Wire names of tools. */
   picks: string[];
+  /** Their names. */
   attachments: string[];
 }
 export interface TextItem extends Base {
@@ -70,7 +72,11 @@ export interface Conversation {
 export type Action =
   | { do: 'start'; text: string; picks: string[]; attachments: string[]; at: number }
   | { do: 'event'; params: ChatEvent; at: number }
-  | { do: 'answered'; sessionId: string; usage: Usage; mode: Mode; model: string }
+  /** The conversation goes back, which takes its time as a turn does. */
+  | { do: 'returning'; at: number }
+  /** That turn and all after it are not in the conversation any more. */
+  | { do: 'rewound'; turnId: string; title: string }
+  | { do: 'answered'; sessionId: string; turnId: string; usage: Usage; mode: Mode; model: string }
   | { do: 'stopping' }
   /** The turn is over and no `done` said so. Without a message the person stopped it. */
   | { do: 'failed'; message?: string }
@@ -95,8 +101,14 @@ export function apply(c: Conversation, action: Action): Conversation {
       return start(c, action);
     case 'event':
       return onEvent(c, action.params, action.at);
+    case 'returning':
+      Object.assign(c, { state: 'running', began: action.at });
+      return c;
+    case 'rewound':
+      return rewind(c, action.turnId, action.title);
     case 'answered':
       c.sessionId = action.sessionId;
+      nameTurn(c, action.turnId);
       Object.assign(c, { usage: action.usage, mode: action.mode, model: action.model || c.model });
       return c.state === 'idle' ? c : end(c);
     case 'stopping':
@@ -150,6 +162,25 @@ function start(c: Conversation, action: Extract<Action, { do: 'start' }>): Conve
   return c;
 }
 
+/** What the person said is known by its turn once the server has named that. */
+function nameTurn(c: Conversation, turnId: string): void {
+  const at = c.items.findLastIndex(({ kind }) => kind === 'user');
+  const said = c.items[at];
+  if (said && said.turnId === undefined) c.items[at] = { ...said, turnId };
+}
+
+export function saidIn(c: Conversation, turnId: string): UserItem | undefined {
+  return c.items.find((item): item is UserItem => item.kind === 'user' && item.turnId === turnId);
+}
+
+function rewind(c: Conversation, turnId: string, title: string): Conversation {
+  const said = saidIn(c, turnId);
+  if (said) c.items.splice(c.items.indexOf(said));
+  const over = c.turnId ? [...c.over.slice(-9), c.turnId] : c.over;
+  Object.assign(c, { calls: {}, title, over, turnId: undefined });
+  return end(c);
+}
+
 function end(c: Conversation): Conversation {
   Object.assign(c, { state: 'idle', todo: undefined });
   return c;
@@ -163,6 +194,7 @@ function isOurs(c: Conversation, { sessionId, turnId, seq }: ChatEvent): boolean
 
 function onEvent(c: Conversation, params: ChatEvent, at: number): Conversation {
   if (!isOurs(c, params)) return c;
+  if (c.turnId === undefined) nameTurn(c, params.turnId);
   Object.assign(c, { turnId: params.turnId, sessionId: params.sessionId, seq: params.seq });
   const event = params.event;
   switch (event.kind) {
@@ -253,6 +285,9 @@ const ENDS: Record<string, [Level, string]> = {
   turnLimit: ['warning', later('The turn reached its limit of steps. Send “go on” to continue.')],
 };
 
+/** Said by the extension's side, which has no words of its own. */
+export const WORDS_ARE_BACK = later('Your words are in the input again. Sending them now adds them at the end.');
+
 function onDone(c: Conversation, stopReason: string, text: string): Conversation {
   settleCalls(c);
   const said = sinceLastCall(c).map((at) => c.items[at]!);
@@ -269,8 +304,8 @@ function fromTranscript(before: Conversation, opened: SessionOpenResult): Conver
   const { sessionId, title, mode } = opened.session;
   const c: Conversation = { ...successor(before), sessionId, title, mode };
   for (const message of opened.notices) notice(c, 'warning', message);
-  for (const { kind, turnId, text = '', call } of opened.transcript) {
-    if (kind === 'user') add(c, { kind, text, turnId, picks: [], attachments: [] });
+  for (const { kind, turnId, text = '', call, picks = [], attachments = [] } of opened.transcript) {
+    if (kind === 'user') add(c, { kind, text, turnId, picks, attachments });
     else if (kind === 'toolCall' && call) add(c, { kind: 'call', call, at: 0, turnId });
     else if (kind === 'notice') add(c, { kind, level: 'info', text, turnId });
     else if (kind === 'assistant' && text) add(c, { kind: 'text', text, turnId });

@@ -32,6 +32,11 @@ export function oneLine(text: string): string {
   return clean(text).replace(/\s+/g, ' ').trim();
 }
 
+/** Of a tool's wire name what a person would say: without its server. */
+export function bareName(tool: string): string {
+  return /^mcp__.+?__(.+)$/.exec(tool)?.[1] ?? tool;
+}
+
 /** `text` in at most `width` characters; never half of one. */
 export function cap(text: string, width: number): string {
   if (text.length <= width) return text;

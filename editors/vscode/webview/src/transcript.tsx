@@ -47,6 +47,13 @@ export function Transcript({ conversation, children }: { conversation: Conversat
     if (item) box.scrollTop = item.offsetTop + scroll.offset;
   }, [page.started]);
 
+  useLayoutEffect(() => {
+    if (page.ends === 0) return;
+    sticks.current = true;
+    const box = scroller.current as HTMLDivElement;
+    box.scrollTop = box.scrollHeight;
+  }, [page.ends]);
+
   const scrolled = () => {
     const box = scroller.current as HTMLDivElement;
     const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < AT_END;
@@ -68,6 +75,7 @@ export function Transcript({ conversation, children }: { conversation: Conversat
         items={part}
         sight={sight}
         near={isNear}
+        leaving={page.desk.editing?.item ?? Infinity}
         live={live >= from && live < from + STRETCH ? (items[live]?.id ?? -1) : -1}
       />,
     );
@@ -172,6 +180,8 @@ interface StretchProps {
   sight: Sight;
   near: boolean;
   live: number;
+  /** This item and all after it go when the message in the input is sent. */
+  leaving: number;
 }
 
 class Stretch extends Component<StretchProps, { seen: boolean }> {
@@ -188,7 +198,9 @@ class Stretch extends Component<StretchProps, { seen: boolean }> {
   }
 
   override shouldComponentUpdate(next: StretchProps, state: { seen: boolean }): boolean {
-    const { items, near, live } = this.props;
+    const { items, near, live, leaving } = this.props;
+    const last = next.items.at(-1)?.id ?? 0;
+    if (next.leaving !== leaving && Math.min(next.leaving, leaving) <= last) return true;
     if (state.seen !== this.state.seen || next.near !== near || next.live !== live) return true;
     return next.items.length !== items.length || next.items.some((item, at) => item !== items[at]);
   }
@@ -201,7 +213,7 @@ class Stretch extends Component<StretchProps, { seen: boolean }> {
     if (seen !== this.state.seen) this.setState({ seen });
   }
 
-  override render({ items, near, live, sight }: StretchProps, { seen }: { seen: boolean }) {
+  override render({ items, near, live, leaving, sight }: StretchProps, { seen }: { seen: boolean }) {
     if (!near && !seen) {
       return (
         <div class="stretch" ref={this.box} style={{ height: `${this.height ?? sight.estimate(items.length)}px` }} />
@@ -209,7 +221,7 @@ class Stretch extends Component<StretchProps, { seen: boolean }> {
     }
     return (
       <div class="stretch" ref={this.box}>
-        {items.map((item) => !item.void && <ItemView key={item.id} item={item} live={item.id === live} />)}
+        {items.map((item) => !item.void && <ItemView key={item.id} item={item} live={item.id === live} leaves={item.id >= leaving} />)}
       </div>
     );
   }

@@ -30,6 +30,7 @@ const HINTS = [
 const ask = (...asks: (typeof REMINDER)[]): Partial<Desk> => ({
   asks: asks.map((one) => ({ kind: 'permission', ask: one })),
 });
+const EDITED = { turnId: 't1', item: 1, files: 2, takeBack: true, missing: ['a.py:1-3'], earlier: 'second words' };
 const input = (panel: Panel) => panel.tab.locator('.composer-text');
 /** Longer than the guard against keys that were meant for something else. */
 const seen = (panel: Panel) => panel.tab.waitForTimeout(350);
@@ -382,7 +383,7 @@ check('a pasted picture and dropped files go with the message', async (panel) =>
   ]);
 });
 
-check('an earlier message is edited and sent again; ↑ brings back the last one', async (panel) => {
+check('an earlier message is edited in the place of what followed; ↑ brings back the last one', async (panel) => {
   await panel.start(
     play(
       start('first words'),
@@ -396,8 +397,49 @@ check('an earlier message is edited and sent again; ↑ brings back the last one
   assert.equal(await input(panel).inputValue(), 'second words');
   await panel.tab.locator('.said').first().hover();
   await panel.tab.getByRole('button', { name: 'Edit and send again' }).first().click();
+  assert.deepEqual(await panel.sent('edit'), [{ type: 'edit', turnId: 't1', draft: 'second words' }]);
+  await panel.tell({ type: 'compose', text: 'first words', how: 'replace', focus: true });
+  await panel.desk({ editing: EDITED });
   assert.equal(await input(panel).inputValue(), 'first words');
   assert.equal(await panel.focused(), 'composer-text');
+  assert.match(
+    await panel.tab.locator('.editing').innerText(),
+    /Sending replaces this message and what follows\s+Cancel\s+Also take back their changes to 2 files\s+Not kept, so attach it again: a\.py:1-3/,
+  );
+  assert.equal(await panel.tab.locator('.leaves').count(), 4);
+  await panel.tab.getByRole('checkbox').uncheck();
+  assert.deepEqual(await panel.sent('takeBack'), [{ type: 'takeBack', on: false }]);
+  await panel.tab.waitForTimeout(250);
+  assert.deepEqual((await panel.saved())?.editing, { turnId: 't1', earlier: 'second words' });
+  await input(panel).press('Escape');
+  assert.equal((await panel.sent('cancelEdit')).length, 1);
+});
+
+check('a message that is edited while a turn runs waits for its end, or stops it', async (panel) => {
+  await panel.start(play(start('one'), ...turn([text('ok'), done()]), start('two'), ...turn([text('so')], 't2')));
+  await panel.tab.locator('.said').first().hover();
+  await panel.tab.getByRole('button', { name: 'Edit and send again' }).first().click();
+  assert.deepEqual(await panel.sent('edit'), []);
+  assert.match(await panel.tab.locator('.editing').innerText(), /once the turn is over/);
+  await panel.tab.getByRole('button', { name: 'Stop and edit' }).click();
+  assert.equal((await panel.sent('stop')).length, 1);
+  await panel.act(...turn([done('cancelled')], 't2', 9));
+  assert.deepEqual(await panel.sent('edit'), [{ type: 'edit', turnId: 't1', draft: '' }]);
+});
+
+check('where the conversation goes back, what is said next is in sight', async (panel) => {
+  const many = Array.from({ length: 40 }, (_, at) => [
+    start(`question ${at}`),
+    ...turn([text('answer\n\nmore\n\nand more'), done()], `t${at}`),
+  ]).flat();
+  await panel.start(play(...many));
+  const box = panel.tab.locator('.transcript');
+  await box.evaluate((one) => (one.scrollTop = one.scrollHeight / 3));
+  await panel.tab.waitForTimeout(100);
+  await panel.act({ do: 'rewound', turnId: 't30', title: 'x' }, start('better'), ...turn([text('yes')], 'tx'));
+  await panel.tab.waitForTimeout(100);
+  assert.deepEqual(await panel.tab.locator('.said-text').last().innerText(), 'better');
+  assert.ok((await box.evaluate((one) => one.scrollHeight - one.clientHeight - one.scrollTop)) < 2);
 });
 
 check('changed files can be looked at, kept, and taken back with their turn', async (panel) => {

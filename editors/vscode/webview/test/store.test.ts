@@ -86,7 +86,7 @@ test('a stored conversation reads like a live one', () => {
   const opened: SessionOpenResult = {
     session: { sessionId: 's1', title: 'late', created: '', updated: '', turns: 1, mode: 'plan' },
     transcript: [
-      { turnId: 't1', kind: 'user', text: 'Which?' },
+      { turnId: 't1', kind: 'user', text: 'Which?', attachments: ['a.py'], picks: ['mcp__git__log'] },
       { turnId: 't1', kind: 'toolCall', call: call('c1', 'done') },
       { turnId: 't1', kind: 'assistant', text: 'None.' },
     ],
@@ -96,6 +96,20 @@ test('a stored conversation reads like a live one', () => {
   const c = play({ do: 'opened', opened });
   assert.deepEqual(lines(c), ['Which?', 'done git_log', 'None.', 'pending']);
   assert.equal(c.mode, 'plan');
+  const said = c.items.find(({ kind }) => kind === 'user');
+  assert.deepEqual(said?.kind === 'user' && [said.attachments, said.picks], [['a.py'], ['mcp__git__log']]);
+});
+
+test('going back leaves out a turn and all after it; what is said next is one more', () => {
+  const twice = [start('one'), ...turn([text('a'), done()]), start('two'), ...turn([text('b'), done()], 't2')];
+  const c = play(...twice, { do: 'returning', at: 1 }, { do: 'rewound', turnId: 't2', title: 'late' });
+  assert.deepEqual([lines(c), c.state, c.title], [['a'], 'idle', 'late']);
+  const on = [start('three'), ...turn([text('late')], 't2', 9), ...turn([text('c')], 't3')].reduce(apply, c);
+  assert.deepEqual(lines(on), ['a', 'three', 'c']);
+  assert.deepEqual(
+    on.items.filter(({ kind }) => kind === 'user').map(({ turnId }) => turnId),
+    ['t1', 't3'],
+  );
 });
 
 test('a replay of merged pieces, and of a copy that went through JSON, is the same conversation', () => {
