@@ -405,6 +405,20 @@ def test_undo_shows_what_became_of_each_file_and_redo_takes_it_back(start: Start
     assert second["turnId"] == "u-7"
 
 
+def test_a_command_that_takes_long_says_so_and_ctrl_c_stops_it(start: Start) -> None:
+    chat = start([text("Done.")], [text("Here.")], unanswered=["caddie/session/compact"])
+    chat.say("begin")
+    chat.screen.wait_for("Done.")
+    chat.say("/compact")
+    chat.screen.wait_for("(Ctrl-C stops)")
+    chat.screen.send("ctrl-c")
+    screen = chat.screen.wait_for("/compact was stopped.")
+    assert "(Ctrl-C stops)" not in screen
+    chat.say("still there?")
+    chat.screen.wait_for("Here.")
+    assert chat.received("$/cancelRequest")
+
+
 def test_ctrl_c_at_a_prompt_refuses_and_stops_the_turn(start: Start) -> None:
     chat = start([{"ask": ask(), "then": {"reject": [{"until": "cancel"}]}}], [text("Still here.")])
     chat.say("remind them")

@@ -40,7 +40,7 @@ class Conversation:
         self._printer = Printer(self._desk, pen, screen)
         self._asks = Asks(self._desk, self._printer, screen)
         self._turns = Turns(self._desk, self._printer, screen, link)
-        self._errands = Errands(self._desk, self._printer, link, self._turns.send)
+        self._errands = Errands(self._desk, self._printer, screen, link, self._turns.send)
         return self._printer
 
     def start(self) -> None:
@@ -98,10 +98,12 @@ class Conversation:
         self._desk.hints.unpick()
 
     def interrupt(self) -> None:
-        """Stops the nearest thing: a prompt with its turn, a turn, what is queued, a draft, at last the program."""
+        """Stops the nearest thing: a prompt with its turn, a turn, a command, the queue, a draft, at last the program."""
         if self._asks.reject() or self._desk.running is not None:
             self._turns.stop()
             self._return_queue()
+        elif self._errands.stop():
+            pass
         elif self._desk.queue:
             self._return_queue()
         elif self._screen.draft.text:

@@ -19,6 +19,8 @@ from caddie.terminal.prompts import Prompt
 from caddie.terminal.text import duration
 from caddie.terminal.turn import Answer, Item, Thought, TurnState
 
+_UNSAID_SECONDS = 1.0  # a command that is answered sooner needs no word
+
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
@@ -41,6 +43,16 @@ class Running:
 
 
 @dataclass(slots=True)
+class Errand:
+    """A command of the person that the server works at."""
+
+    name: str
+    task: asyncio.Task[Any]
+    began: float = field(default_factory=time.monotonic)
+    stopping: bool = False
+
+
+@dataclass(slots=True)
 class Asking:
     prompt: Prompt
     answer: asyncio.Future[dict[str, Any]]
@@ -55,6 +67,7 @@ class Desk:
     queue: list[Outgoing] = field(default_factory=list)
     asking: list[Asking] = field(default_factory=list)
     running: Running | None = None
+    errands: list[Errand] = field(default_factory=list)
     starting_since: float | None = None
     connecting: set[str] = field(default_factory=set)  # MCP servers on their way
     candidates: list[Command] = field(default_factory=list)
@@ -124,6 +137,8 @@ class Painter:
         note = desk.note
         if not note and desk.starting_since is not None:
             note = f"starting the server  {duration(int(self._clock() - desk.starting_since))}"
+        if not note and desk.errands and (seconds := self._clock() - desk.errands[-1].began) >= _UNSAID_SECONDS:
+            note = f"/{desk.errands[-1].name}  {duration(int(seconds))}  (Ctrl-C stops)"
         return self._pen.draw(cards.status(desk.mode, desk.model, sorted(desk.connecting), note, self._pen.width))
 
     def _item(self, thing: Item, running: Running) -> str:

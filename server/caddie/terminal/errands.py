@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from caddie.protocol import methods
@@ -28,9 +29,10 @@ from caddie.protocol.tools import (
 )
 from caddie.terminal import commands
 from caddie.terminal.client import RpcError, ServerGone
-from caddie.terminal.desk import Desk, Outgoing
+from caddie.terminal.desk import Desk, Errand, Outgoing
 from caddie.terminal.link import Link
 from caddie.terminal.printer import Printer
+from caddie.terminal.screen import Screen
 from caddie.terminal.server_errands import ServerErrands
 
 _NEEDS = {
@@ -41,9 +43,11 @@ _NEEDS = {
 
 
 class Errands:
-    def __init__(self, desk: Desk, printer: Printer, link: Link, send: Callable[[Outgoing], None]) -> None:
+    def __init__(
+        self, desk: Desk, printer: Printer, screen: Screen, link: Link, send: Callable[[Outgoing], None]
+    ) -> None:
         """`send` takes a message to the model."""
-        self._desk, self._printer, self._link = desk, printer, link
+        self._desk, self._printer, self._screen, self._link = desk, printer, screen, link
         self._servers = ServerErrands(printer, self._ask, send)
         self._sessions: list[str] = []
         self._undone: list[str] = []
@@ -53,12 +57,32 @@ class Errands:
         if name in _NEEDS and not argument:
             self._printer.notice("warning", f"/{name} needs an argument, for example {_NEEDS[name]}.")
             return
+        task = asyncio.current_task()
+        assert task is not None
+        errand = Errand(name, task)
+        self._desk.errands.append(errand)
         try:
-            await self._run(name, argument)
+            try:
+                async with self._screen.animated():
+                    await self._run(name, argument)
+            finally:
+                self._desk.errands.remove(errand)
+                self._screen.refresh()
         except RpcError as error:
             self._printer.notice("error", error.message)
         except (ServerGone, OSError):
             self._printer.notice("error", f"/{name} needs the server, and it is not running; a message starts it.")
+        except asyncio.CancelledError:
+            if not errand.stopping:
+                raise
+            self._printer.notice("info", f"/{name} was stopped.")
+
+    def stop(self) -> bool:
+        """The newest one. True when there was one."""
+        if not self._desk.errands:
+            return False
+        self._desk.errands[-1].stopping = True
+        return self._desk.errands[-1].task.cancel()
 
     async def _run(self, name: str, argument: str) -> None:
         width = self._printer.pen.width
