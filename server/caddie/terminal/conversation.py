@@ -98,7 +98,7 @@ class Conversation:
         self._desk.hints.unpick()
 
     def interrupt(self) -> None:
-        """Stops the nearest thing: a prompt with its turn, a turn, a command, the queue, a draft, at last the program."""
+        """Stops the nearest thing: a prompt with its turn, a turn, a command, the queue, a draft, last the program."""
         if self._asks.reject() or self._desk.running is not None:
             self._turns.stop()
             self._return_queue()
