@@ -311,8 +311,10 @@ class Supervisor:
         self._news.set()
         self._news = asyncio.Event()
         if status != self.status:
-            self.status = status
+            was_ready, self.status = self.status.state == "ready", status
             self._on_status(status)
+            if was_ready != (state == "ready"):
+                self._on_prompts()  # its own came or went with it
 
 
 async def _end_of(task: asyncio.Task[None] | None) -> None:

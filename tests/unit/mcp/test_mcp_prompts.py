@@ -50,12 +50,16 @@ async def test_a_changed_list_of_prompts_is_told_and_followed(bench: Bench, prot
     await bench.connect(a=fixture_server("prompting.py", protocol))
     before = await names(bench)
     assert "a:late" not in before
+    told = bench.prompts_changed
     await bench.call("a", "add")
-    await bench.until(lambda: bool(bench.prompts_changed))
+    await bench.until(lambda: bench.prompts_changed > told)
     assert await names(bench) == sorted([*before, "a:late"])
 
 
-async def test_a_server_that_is_gone_offers_no_prompts(bench: Bench) -> None:
+async def test_prompts_come_and_go_with_their_server_and_that_is_told(bench: Bench) -> None:
     await bench.connect(a=fixture_server("prompting.py", "handshake"))
+    assert bench.prompts_changed == 1
+    assert await names(bench) == ["a:look", "a:review"]
     await bench.manager.stop("a")
+    assert bench.prompts_changed == 2
     assert await names(bench) == []

@@ -40,9 +40,16 @@ export function shownPath(uri: vscode.Uri): string {
     .replaceAll('\\', '/');
 }
 
+/** Over SSH and the like the explorer names files by the window's remote, which is where this runs. */
+function uriOf(address: string): vscode.Uri {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(address)) return vscode.Uri.file(address);
+  const uri = vscode.Uri.parse(address, true);
+  return uri.scheme === 'vscode-remote' ? vscode.Uri.file(uri.path) : uri;
+}
+
 /** Refuses with the reason. */
 export async function fileAttachment(address: string): Promise<Attachment> {
-  const uri = /^[a-z][a-z0-9+.-]+:\/\//i.test(address) ? vscode.Uri.parse(address, true) : vscode.Uri.file(address);
+  const uri = uriOf(address);
   const name = shownPath(uri);
   const stat = await vscode.workspace.fs.stat(uri);
   if (stat.type & vscode.FileType.Directory) {

@@ -64,6 +64,8 @@ export class SessionPicker {
       title: wanted.trim().slice(0, 200),
     });
     this.actions.renamed(renamed.sessionId, renamed.title);
+    const words = vscode.l10n.t('The conversation is called “{0}” now.', oneLine(renamed.title));
+    vscode.window.setStatusBarMessage(words.replaceAll('$(', '$\u200b('), 4000);
   }
 
   private async remove({ sessionId, title }: SessionInfo): Promise<void> {

@@ -44,8 +44,9 @@ class Model {
     await step.gate;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const delta of step.deltas) send(response, { delta, finish_reason: null });
+    await step.rest;
     const read = Math.ceil(body.length / 3);
-    const usage = { prompt_tokens: read, completion_tokens: 20, total_tokens: read + 20 };
+    const usage = { prompt_tokens: read, completion_tokens: 20, total_tokens: read + 20, ...step.usage };
     send(response, { delta: {}, finish_reason: step.finish }, usage);
     response.end('data: [DONE]\n\n');
   }
@@ -61,11 +62,32 @@ export function say(text, gate) {
   return { deltas: parts.map((content) => ({ role: 'assistant', content })), finish: 'stop', gate };
 }
 
+/** Thinks aloud before it says something. */
+export function think(thought, text) {
+  const said = say(text);
+  return { ...said, deltas: [{ role: 'assistant', reasoning_content: thought }, ...said.deltas] };
+}
+
+/** Says it, and has not finished until the gate opens. */
+export function goOn(text, rest) {
+  return { ...say(text), rest };
+}
+
 let count = 0;
 export function callTool(name, args, gate) {
   count += 1;
   const call = { index: 0, id: `call_${count}`, type: 'function', function: { name, arguments: JSON.stringify(args) } };
   return { deltas: [{ role: 'assistant', tool_calls: [call] }], finish: 'tool_calls', gate };
+}
+
+/** What the person's newest message was for the model: its text with all that goes beside it, and its pictures. */
+export function said({ body }) {
+  const { content } = body.messages.findLast(({ role }) => role === 'user');
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return {
+    text: parts.map(({ text = '' }) => text).join('\n'),
+    pictures: parts.flatMap(({ image_url: picture }) => (picture ? [picture.url] : [])),
+  };
 }
 
 /** A gate that a test opens. */
