@@ -97,19 +97,22 @@ function toolItem(id: string, tool: ToolInfo, node: Node): vscode.TreeItem {
 }
 
 function troubleItem(node: TroubleNode): vscode.TreeItem {
-  const item = new vscode.TreeItem(cap(node.text, 300));
   const wantsSignIn = node.server.status === 'needsAuth';
+  const way = wantsSignIn ? vscode.l10n.t('Sign in') : vscode.l10n.t('Restart');
+  const why = cap(node.text, 300);
+  // A narrow view cuts the end: of a failure the reason counts, of a wish the way.
+  const item = new vscode.TreeItem(wantsSignIn ? way : why);
+  item.description = wantsSignIn ? why : way;
   item.id = node.id;
   item.iconPath = new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground'));
   item.contextValue = `trouble.${node.server.status}`;
-  item.description = wantsSignIn ? vscode.l10n.t('Sign in') : vscode.l10n.t('Restart');
   item.command = {
     command: wantsSignIn ? 'caddie.mcp.authorize' : 'caddie.mcp.restart',
-    title: item.description,
+    title: way,
     arguments: [node],
   };
   item.tooltip = plain([node.text]);
-  item.accessibilityInformation = { label: `${node.text}, ${item.description}` };
+  item.accessibilityInformation = { label: `${node.text}, ${way}` };
   return item;
 }
 
