@@ -5,9 +5,8 @@ import { callTool, say, startModel } from '../kit/model.mjs';
 import { Panel } from '../kit/panel.mjs';
 import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
 
-const WAIT = { timeout: 60_000 };
 const LINES = Array.from({ length: 30 }, (_, at) => `line_${at + 1} = ${at + 1}`);
-let bench, chat, page, model;
+let bench, chat, model;
 const { check, state } = sharing(() => bench);
 
 before(async () => {
@@ -18,7 +17,6 @@ before(async () => {
     files: { 'numbers.py': `${LINES.join('\n')}\n`, 'old.txt': 'Not needed any more.\n' },
     size: { width: 1280, height: 900 },
   });
-  page = bench.page;
   chat = new Panel(bench);
   await chat.open();
 }, { timeout: 240_000 });
