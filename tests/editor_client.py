@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +142,7 @@ async def editor(
     capabilities: Mapping[str, bool] | None = None,
     trusted: bool | None = True,
     shows_pages: bool = False,
+    folders: Sequence[Path] | None = None,
     prepare: Callable[[Editor], None] = lambda editor: None,
 ) -> AsyncIterator[Editor]:
     """A started and initialised server with its editor; shut down in order at the end."""
@@ -168,6 +169,7 @@ async def editor(
                         ),
                     ),
                     root_uri=workspace.as_uri(),
+                    workspace_folders=folders and [types.WorkspaceFolder(path.as_uri(), path.name) for path in folders],
                     initialization_options=options,
                 )
             )

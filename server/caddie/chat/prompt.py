@@ -30,14 +30,32 @@ say what was added or removed."""
 
 _BLOCKS = (
     "available-deferred-tools", "deferred-tools-changed", "enabled-tools", "disabled-tools", "available-tools-hint",
-    "picked-tools", "servers", "tools", "mode", "conversation-so-far",
+    "picked-tools", "servers", "tools", "mode", "conversation-so-far", "workspace-folders",
 )  # fmt: skip
 OWN_BLOCKS = tuple(f"<{name}>\n" for name in _BLOCKS)
 """How the blocks about tools begin that Caddie puts into messages."""
 
 
-def system_prompt(workspace: Path, *, date: str) -> str:
-    return f"{_RULES}\n\nWorkspace: {workspace}\nSystem: {platform.system()}\nDate: {date}"
+def system_prompt(workspace: Path, *, date: str, further: Iterable[Path] = ()) -> str:
+    return f"{_RULES}\n\nWorkspace: {workspace}{_further(further)}\nSystem: {platform.system()}\nDate: {date}"
+
+
+def _further(folders: Iterable[Path]) -> str:
+    listed = "".join(f"\n- {_path(folder)}" for folder in folders)
+    words = "Further folders of the workspace, whose files go by absolute paths (relative ones count from the first):"
+    return f"\n{words}{listed}" if listed else ""
+
+
+def _path(folder: object) -> str:
+    """A folder's name is a stranger's word where a window's folders come with a file."""
+    name = str(folder)
+    return inert(name if name.isprintable() else repr(name))
+
+
+def changed_folders(added: Iterable[str], removed: Iterable[str]) -> str:
+    lines = [f"added to the workspace: {_path(folder)}" for folder in added]
+    lines += [f"no longer in the workspace: {_path(folder)}" for folder in removed]
+    return block("workspace-folders", "\n".join(lines))
 
 
 _OWN_TAG = re.compile(rf"<(?=/?(?:{'|'.join(_BLOCKS)})\b)")

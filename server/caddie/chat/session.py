@@ -22,7 +22,8 @@ NO_ANSWER = "[No answer was received.]"
 class Prefix:
     """What every request of the session begins with. Built when the first one leaves, and anew for another model,
     whose cache begins anew anyway; `model` is "provider/model". `loadable` holds the deferred tools whole, where the
-    provider loads them itself; `left_out` names tools whose definition the provider refused."""
+    provider loads them itself; `left_out` names tools whose definition the provider refused; `folders` are those of the
+    workspace beside the first, as `system` names them."""
 
     system: str
     tools: tuple[ToolDefinition, ...]
@@ -31,6 +32,7 @@ class Prefix:
     deferral: Deferral = "bridge"
     loadable: tuple[ToolDefinition, ...] = ()
     left_out: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,14 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the model was told of tools: the names now announced as deferred, enabled late, or off."""
+    """What the model was told of tools: the names now announced as deferred, enabled late, or off; and of the
+    workspace's further folders."""
 
     deferred: tuple[str, ...]
     enabled: tuple[str, ...]
     disabled: tuple[str, ...]
     mode: str = "agent"
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +182,7 @@ class Session:
                 self.foreign = len(self.messages)
                 self.prefix = record
                 named = self.told.deferred if self.messages else record.deferred
-                self.told = Told(named, (), (), self.told.mode)
+                self.told = Told(named, (), (), self.told.mode, record.folders)
             case Said():
                 self.messages.append(record.message)
             case Requested():

@@ -233,6 +233,10 @@ class Turn:
             yield Text(prompt.disabled_tools(disabled))
         if now.mode != before.mode:
             yield Text(prompt.mode_change(now.mode))
+        if now.folders != before.folders:
+            added = [folder for folder in now.folders if folder not in before.folders]
+            removed = [folder for folder in before.folders if folder not in now.folders]
+            yield Text(prompt.changed_folders(added, removed))
         if now != before or is_first:
             self._record(now)
 

@@ -1,7 +1,7 @@
 """What do the turns do to files? Each change is written down before or right after it happens.
 
-Edit and Write tell what they do. Round a command or a tool of an MCP server the workspace is looked at before and
-after; all such looks run one after another on one thread, also those of turns that run side by side.
+Edit and Write tell what they do. Round a command or a tool of an MCP server the folders of the workspace are looked at
+before and after; all such looks run one after another on one thread, also those of turns that run side by side.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from caddie.chat.events import Notice
-from caddie.engine.snapshot import CannotLook, Snapshot
+from caddie.engine.looks import Looks, Unseen
 from caddie.storage.checkpoints import CheckpointStore, Entry, FileChange, Kept, Uncovered
 from caddie.storage.checkpoints_content import Contents
 from caddie.tools.changes import may_change_files_untold
@@ -38,9 +38,8 @@ class ChangeLog:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="caddie-checkpoints")
         self._unfinished: set[asyncio.Future[None]] = set()
         root, own = (Path(os.path.realpath(folder)) for folder in (workspace, store.folder.parent))
-        self._snapshot = Snapshot(root, store.contents, limit() // 2, own)
+        self._looks = Looks(root, store.contents, limit() // 2, own)
         self._watchers = 0  # this and the rest are touched on the thread alone
-        self._blind = ""
         self._told: set[str] = set()
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -57,13 +56,17 @@ class ChangeLog:
     def turn(self, session_id: str, turn_id: str, tell: Callable[[Notice], None]) -> TurnChanges:
         return TurnChanges(self, session_id, turn_id, tell)
 
+    def set_further(self, folders: tuple[Path, ...]) -> None:
+        """The folders of the workspace beside the first."""
+        self._looks.further = folders
+
     async def changed_by_others(self, path: Path) -> None:
         """The person saved a file, or an undo wrote it: no command did."""
         await self.run(lambda: self.renew(os.path.realpath(path)))
 
     def stop(self) -> None:
         """Break off a look at many files; what it was about is not covered."""
-        self._snapshot.is_stopped = True
+        self._looks.stop()
 
     async def close(self) -> None:
         """Bounded."""
@@ -71,35 +74,27 @@ class ChangeLog:
         await asyncio.gather(*self._unfinished)
         await asyncio.to_thread(self._thread.shutdown)
 
-    def begin(self, *, keep: bool) -> str:
-        """Before a command. Why its changes cannot be covered, or "". On the thread."""
+    def begin(self, *, keep: bool) -> tuple[Unseen, ...]:
+        """Before a command. Where its changes cannot be covered. On the thread."""
         self._watchers += 1
         if self._watchers == 1:
             self._told.clear()
-        if self._watchers > 1 or self._blind:
-            return self._blind
-        try:
-            self._snapshot.look(keep=keep)
-        except (CannotLook, OSError) as error:
-            self._blind = _reason(error)
-        return self._blind
+            self._looks.begin(keep=keep)
+        return self._looks.unseen()
 
     def end(self, session_id: str, turn_id: str) -> list[Uncovered]:
         """After it: write down what changed; what of that cannot be taken back. On the thread."""
         self.leave()
-        if self._blind:
-            return []
         entries: list[Entry] = []
-        try:
-            for found in self._snapshot.differences():
-                if found.path in self._told:
-                    continue
-                if found.why:
-                    entries.append(Uncovered(turn_id, found.path, found.why))
-                else:
-                    entries.append(FileChange(turn_id, found.path, found.before, found.after))
-        except (CannotLook, OSError) as error:
-            entries.append(Uncovered(turn_id, "", _reason(error)))
+        for found in self._looks.differences():
+            if isinstance(found, Unseen):
+                entries.append(Uncovered(turn_id, "", found.reason, found.folder))
+            elif found.path in self._told:
+                continue
+            elif found.why:
+                entries.append(Uncovered(turn_id, found.path, found.why))
+            else:
+                entries.append(FileChange(turn_id, found.path, found.before, found.after))
         self.write(session_id, entries)
         return [entry for entry in entries if isinstance(entry, Uncovered)]
 
@@ -121,8 +116,8 @@ class ChangeLog:
 
     def renew(self, path: str) -> None:
         """This file was not changed by the command that runs. On the thread."""
-        if self._watchers and not self._blind and Path(path).is_relative_to(self.workspace):
-            self._snapshot.renew(path)
+        if self._watchers:
+            self._looks.renew(path)
 
 
 class TurnChanges:
@@ -133,7 +128,7 @@ class TurnChanges:
         self._session_id = session_id
         self._turn_id = turn_id
         self._tell = tell
-        self._said: set[tuple[str, str]] = set()
+        self._said: set[tuple[str, str, str]] = set()
 
     async def note(self, path: Path, before: bytes | None, after: bytes | None) -> None:
         await self._log.run(lambda: self._note(os.path.realpath(path), before, after))
@@ -153,12 +148,12 @@ class TurnChanges:
             return
         begun = asyncio.ensure_future(self._log.run(lambda: self._log.begin(keep=not tool.spec.read_only)))
         try:
-            blind = await asyncio.shield(begun)
+            unseen = await asyncio.shield(begun)
         except asyncio.CancelledError:
             self._log.finish(self._log.run(self._log.leave))  # as soon as it has begun
             raise
-        if blind and self._say([Uncovered(self._turn_id, "", blind)]):
-            await self._log.run(lambda: self._log.write(self._session_id, [Uncovered(self._turn_id, "", blind)]))
+        if new := self._say(Uncovered(self._turn_id, "", one.reason, one.folder) for one in unseen):
+            await self._log.run(lambda: self._log.write(self._session_id, new))
         try:
             yield
         except asyncio.CancelledError:
@@ -180,21 +175,23 @@ class TurnChanges:
         if not is_over:
             self._say(uncovered)
 
-    def _say(self, uncovered: Iterable[Uncovered]) -> bool:
-        """Once a turn. Whether there was anything new."""
-        new = [item for item in uncovered if (item.path, item.reason) not in self._said]
-        self._said.update((item.path, item.reason) for item in new)
+    def _say(self, uncovered: Iterable[Uncovered]) -> list[Uncovered]:
+        """Once a turn. What was new of it."""
+        new = [item for item in uncovered if (item.folder, item.path, item.reason) not in self._said]
+        self._said.update((item.folder, item.path, item.reason) for item in new)
         if new:
             self._tell(Notice("warning", not_covered(new, self._log.workspace), "not_covered"))
-        return bool(new)
+        return new
 
 
 def not_covered(uncovered: Iterable[Uncovered], workspace: Path) -> str:
-    """One sentence for the person."""
+    """For the person: the files, else the folders, each folder once."""
     items = list(uncovered)
     named = [f"{shown(item.path, workspace)} ({item.reason})" for item in items if item.path]
     if not named:
-        return f"Undo does not cover what commands and MCP tools change in this workspace: {items[0].reason}."
+        folders = {item.folder or "this workspace": item.reason for item in reversed(items)}
+        said = "; ".join(f"in {folder}: {reason}" for folder, reason in reversed(folders.items()))
+        return f"Undo does not cover what commands and MCP tools change {said}."
     more = f", and {len(named) - MAX_NAMED:,} more" if len(named) > MAX_NAMED else ""
     return f"Undo does not cover these changes: {', '.join(named[:MAX_NAMED])}{more}."
 
@@ -219,7 +216,3 @@ def _mode(path: str) -> int:
 def _outermost_missing(path: str) -> str:
     missing = [str(folder) for folder in Path(path).parents if not folder.exists()]
     return missing[-1] if missing else ""
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, CannotLook) else "the disk refused to keep its files"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,7 @@ from caddie.tools.call import Call, Report
 from caddie.tools.catalogue import Catalogue, Change
 from caddie.tools.context import Mode, SessionState, ToolContext
 from caddie.tools.executor import Authority, Executor
+from caddie.tools.folders import further_folders
 from caddie.tools.permissions import read_rules
 from caddie.tools.servers import ServerStatus, check_servers
 from caddie.tools.states import Decision
@@ -81,13 +82,16 @@ class Engine:
     ) -> None:
         places = places or usual_places(workspace)
         self.workspace = places.workspace
+        self.further: tuple[Path, ...] = ()
         self.door = door
         self.configuration = Configuration(places, environ, trusted=door.workspace_trusted)
         self.configuration.set_editor_layers(editor_layers)
         self.catalogue = Catalogue()
         self.deferrals = Deferrals(self)
         refusals = self.deferrals.refusals
-        self.tools = SessionTools(self.catalogue, self.configuration, refusals, in_step=self.in_step)
+        self.tools = SessionTools(
+            self.catalogue, self.configuration, refusals, in_step=self.in_step, further=lambda: self.further
+        )
         settings = self.configuration.settings
         self.index = ToolIndex(
             weight_keyword=settings.search.weights.keyword,
@@ -177,6 +181,12 @@ class Engine:
         if await is_trusted_by(self.door.person, self.configuration.trust_question()):
             self.configuration.trust()
             await self.apply_settings()
+
+    def set_folders(self, folders: Iterable[Path]) -> None:
+        """Those that the editor's window has now. The first that it ever had stays what relative paths count from."""
+        self.further = further_folders(self.workspace, folders)
+        self.changes.set_further(self.further)
+        self.executor.look_again()
 
     # Settings.
 
@@ -370,6 +380,7 @@ class Engine:
             resources=self.mcp,
             inspector=ContextInspector(self),
             agents=Subagents(self),
+            further=lambda: self.further,
         )
 
     async def usage(self, session_id: str = "") -> Usage:

@@ -1,4 +1,4 @@
-"""Which files did a command change, and what was in them before? A look at the workspace before and after.
+"""Which files did a command change, and what was in them before? A look at one folder before and after.
 
 Files that are ignored (`.gitignore`, `.ignore`) or inside `.git` are not looked at. Only what has a new stamp is read
 again, so that a look costs one `stat` a file. Everything here blocks and belongs to one thread.
@@ -10,7 +10,7 @@ import os
 import stat
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,8 +29,13 @@ _RACY_NS = 50_000_000  # a file written this shortly before the look may be writ
 Stamp = tuple[int, int, int, int, int]
 
 
+def reading_deadline() -> float:
+    """For all that is read at one look."""
+    return time.monotonic() + READING_SECONDS
+
+
 class CannotLook(Exception):
-    """A sentence why the workspace cannot be looked through."""
+    """A clause why the folder cannot be looked through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +61,34 @@ class Difference:
 
 @dataclass(slots=True)
 class Snapshot:
-    """What the workspace held at the last look."""
+    """What the folder held at the last look."""
 
     root: Path
     contents: Contents
     budget: int
-    own: Path  # Caddie's own folder, which may lie inside the workspace and changes all the time
+    apart: tuple[Path, ...]  # not looked at: Caddie's own folder, which changes all the time, and what others look at
     seen: dict[str, Seen] = field(default_factory=dict)
     kept_bytes: int = 0
     looked_at: int = 0
     is_stopped: bool = False  # set from another thread when the process ends
 
-    def look(self, *, keep: bool) -> None:
-        """Take the workspace as it is. Without `keep` no content is read.
+    def look(self, *, keep: bool, deadline: float) -> None:
+        """Take the folder as it is. Without `keep` no content is read.
 
         Raises: CannotLook, OSError; nothing that was seen counts then.
         """
-        deadline = time.monotonic() + READING_SECONDS
         self.looked_at = time.time_ns()
-        paths = set(listed(self.root, self.own))
+        paths = set(listed(self.root, self.apart))
         for path in self.seen.keys() - paths:
             self._forget(path)
         with self.contents.packed():
             for path in paths:
                 self._take(path, keep=keep, deadline=deadline)
 
-    def differences(self) -> Iterator[Difference]:
+    def differences(self, deadline: float) -> Iterator[Difference]:
         """What has changed since the last look; from now on that is the last look. Raises: CannotLook, OSError."""
         began, self.looked_at = self.looked_at, time.time_ns()
-        deadline = time.monotonic() + READING_SECONDS
-        for path in sorted({*listed(self.root, self.own), *self.seen}):
+        for path in sorted({*listed(self.root, self.apart), *self.seen}):
             old = self.seen.get(path)
             status = _status(path)
             if old is not None and status is not None and old.stamp == _stamp(status):
@@ -98,7 +101,7 @@ class Snapshot:
 
     def renew(self, path: str) -> None:
         """Somebody else changed this file: that is not to be a difference. Raises: OSError."""
-        self._take(path, keep=True, deadline=time.monotonic() + READING_SECONDS)
+        self._take(path, keep=True, deadline=reading_deadline())
 
     def _take(self, path: str, *, keep: bool, deadline: float) -> None:
         if self.is_stopped:
@@ -163,15 +166,17 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_mode
 
 
-def listed(root: Path, own: Path) -> Iterator[str]:
-    """Absolute paths of the files and symbolic links that are not ignored, without those of Caddie's own folder.
+def listed(root: Path, apart: Iterable[Path]) -> Iterator[str]:
+    """Absolute paths of the files and symbolic links that are not ignored, without those in the folders `apart`.
 
     Raises: CannotLook.
     """
-    folders = {str(root)}
+    if not root.is_dir():
+        return
+    folders, passed = {str(root)}, tuple(f"{folder}{os.sep}" for folder in apart)
     for name in _files(root):
         path = os.path.join(root, name)
-        if path.startswith(f"{own}{os.sep}"):
+        if path.startswith(passed):
             continue
         folders.add(os.path.dirname(path))
         yield path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
+from pathlib import Path
 
 from caddie.chat.deferral import definition, stub
 from caddie.chat.messages import ToolDefinition
@@ -30,12 +31,15 @@ class SessionTools:
         refusals: Refusals,
         *,
         in_step: Callable[[], None] = lambda: None,
+        further: Callable[[], tuple[Path, ...]] = tuple,
     ) -> None:
-        """`in_step` is called before each model request: settings files may have changed meanwhile."""
+        """`in_step` is called before each model request: settings files may have changed meanwhile. `further` gives
+        the workspace's folders beside the first."""
         self._catalogue = catalogue
         self._configuration = configuration
         self._refusals = refusals
         self._in_step = in_step
+        self._further = further
         self._cache: dict[str, tuple[tuple[int, int], Mapping[str, Decision]]] = {}
 
     def states(self, session_id: str = "") -> Mapping[str, Decision]:
@@ -62,13 +66,15 @@ class SessionTools:
         loadable = map(definition, deferred) if chosen.deferral == "native" else ()
         tools, refused = self._split([*whole, *stubs], chosen.speaker)
         loads, refused_too = self._split(loadable, chosen.speaker)
+        workspace, further = self._configuration.places.workspace, self._further()
         return Prefix(
-            system_prompt(self._configuration.places.workspace, date=date.today().isoformat()),
+            system_prompt(workspace, date=date.today().isoformat(), further=further),
             tools,
             tuple(sorted({spec.name for spec in deferred} | set(refused))),
             deferral=chosen.deferral,
             loadable=loads,
             left_out=(*refused, *refused_too),
+            folders=tuple(map(str, further)),
         )
 
     def _deferred(self, session_id: str) -> list[ToolSpec]:
@@ -103,7 +109,8 @@ class SessionTools:
             if name not in BRIDGE and (name in known or name in session.told.disabled)
         )  # fmt: skip
         deferred = {*self.named("deferred", session.scope), *(name for name in may_be_called if name in left_out)}
-        return Told(tuple(sorted(deferred)), enabled, disabled, session.state.mode)
+        folders = tuple(map(str, self._further()))
+        return Told(tuple(sorted(deferred)), enabled, disabled, session.state.mode, folders)
 
     def spec(self, name: str, session_id: str) -> ToolSpec | None:
         tool = self._catalogue.find(name)

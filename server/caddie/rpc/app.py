@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ class App:
         self._settings = EditorSettings(server)
         self._can: dict[str, bool] = {}
         self._workspace = Path.cwd()
+        self._folders: list[Path] = []
         self._engine: asyncio.Task[Engine] | None = None
 
     async def engine(self) -> Engine:
@@ -43,7 +44,8 @@ class App:
         self._can = {str(key): value is True for key, value in _plain(experimental.get("caddie")).items()}
         self._options = _plain(params.initialization_options)
         self._settings.take(read_parts(self._options.get("settings"), self._options.get("workspaceSettings")))
-        self._workspace = _workspace_of(params)
+        self._folders = _paths(params.workspace_folders or ())
+        self._workspace = self._folders[0] if self._folders else _root_of(params)
 
     async def initialized(self) -> None:
         engine = await self.engine()
@@ -66,6 +68,12 @@ class App:
         if path := to_fs_path(uri):
             await (await self.engine()).changes.changed_by_others(Path(path))
 
+    async def change_folders(self, event: types.WorkspaceFoldersChangeEvent) -> None:
+        gone = _paths(event.removed)
+        self._folders = [folder for folder in self._folders if folder not in gone] + _paths(event.added)
+        engine = await self.engine()
+        engine.set_folders(self._folders)
+
     async def change_files(self) -> None:
         (await self.engine()).in_step()
 
@@ -84,6 +92,7 @@ class App:
         trusted = self._options.get("workspaceTrusted")
         door = EditorDoor(self.server, self.peer, self._can, trusted if isinstance(trusted, bool) else None)
         engine = Engine(self._workspace, door, environ=dict(os.environ), editor_layers=self._settings.layers())
+        engine.set_folders(self._folders)
         await engine.start()
         return engine
 
@@ -92,12 +101,15 @@ def _plain(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def _workspace_of(params: types.InitializeParams) -> Path:
-    uris = [folder.uri for folder in params.workspace_folders or ()]
-    uris += [params.root_uri] if params.root_uri else []
-    paths = [path for uri in uris if (path := to_fs_path(uri))]
-    paths += [params.root_path] if params.root_path else []
-    return Path(paths[0]) if paths else Path.cwd()
+def _paths(folders: Iterable[types.WorkspaceFolder]) -> list[Path]:
+    """Of those that are on this machine's disk."""
+    return [Path(path) for folder in folders if (path := to_fs_path(folder.uri))]
+
+
+def _root_of(params: types.InitializeParams) -> Path:
+    """For clients that know no folders."""
+    path = (to_fs_path(params.root_uri) if params.root_uri else None) or params.root_path
+    return Path(path) if path else Path.cwd()
 
 
 def create_server() -> Server:
@@ -120,6 +132,10 @@ def create_server() -> Server:
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
         await app.change_configuration(params.settings)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    async def did_change_workspace_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        await app.change_folders(params.event)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:

@@ -41,11 +41,13 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Uncovered:
-    """A change that cannot be taken back. `path` is empty when it is not known which files it is about."""
+    """A change that cannot be taken back. `path` is empty when it is not known which files it is about; `folder` then
+    says in which of several folders they are."""
 
     checkpoint: str
     path: str
     reason: str
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ def from_line(line: str) -> Record | None:
                 tree.get("deferral", "bridge"),
                 _definitions(tree.get("loadable", ())),
                 tuple(tree.get("left_out", ())),
+                tuple(tree.get("folders", ())),
             )
         case "message":
             message = tree["message"]
@@ -82,7 +83,8 @@ def from_line(line: str) -> Record | None:
         case "call":
             return Called(tree["turn_id"], CallUpdate(**tree["update"]))
         case "told":
-            return Told(tuple(tree["deferred"]), tuple(tree["enabled"]), tuple(tree["disabled"]), tree["mode"])
+            deferred, enabled, disabled = (tuple(tree[key]) for key in ("deferred", "enabled", "disabled"))
+            return Told(deferred, enabled, disabled, tree["mode"], tuple(tree.get("folders", ())))
         case "state":
             return StateChanged(tree["mode"], tuple(tree["todo"]))
         case "settings":

@@ -178,7 +178,8 @@ class ToolContext:
     """`progress` shows a short text (or streamed output) beside the running call; it may be called often.
     `spill` stores a text that is too long for the conversation and returns where. `changes` is told what happens to
     files. `agents` is None within an agent, which starts no others. `servers` are those that the person wrote the
-    message for; a search looks there first."""
+    message for; a search looks there first. `further` gives the folders of the workspace beside the first, as they are
+    at this moment."""
 
     workspace: Path
     settings: Settings
@@ -192,3 +193,8 @@ class ToolContext:
     changes: Changes = field(default_factory=NoChanges)
     agents: Agents | None = None
     servers: tuple[str, ...] = ()
+    further: Callable[[], tuple[Path, ...]] = tuple
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        return (self.workspace, *self.further())

@@ -211,7 +211,7 @@ class Executor:
             rules=self._authority.rules(),
             grants=self._authority.grants.held(context.session.session_id),
             permissions=self._authority.permissions(context.session.session_id),
-            around=Surroundings(context.workspace, self._authority.own),
+            around=Surroundings(context.workspace, self._authority.own, context.further()),
         )
         if verdict.kind == "deny":
             raise PermissionRefused(reasons.denied(tool.spec, verdict.by), name=tool.name, by=verdict.by)

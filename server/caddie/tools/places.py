@@ -68,10 +68,12 @@ _PATH_KEYS = ("path", "file_path", "notebook_path")
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a call would run. `own` are the files and folders in which Caddie keeps settings and permissions."""
+    """Where a call would run. `own` are the files and folders in which Caddie keeps settings and permissions;
+    `further` are folders of the workspace beside the first."""
 
     workspace: Path
     own: tuple[Path, ...] = ()
+    further: tuple[Path, ...] = ()
 
     def spellings(self, path: str, folder: str | None = None) -> tuple[str, str]:
         """As written, made absolute and without `..`; and the real one, links followed."""
@@ -79,11 +81,18 @@ class Surroundings:
         return os.path.normpath(written), os.path.realpath(written)
 
     def relative(self, absolute: str) -> str | None:
-        """Seen from the workspace, or None when it is outside."""
-        root = _real(str(self.workspace))
-        if absolute == root or absolute.startswith(root.rstrip(os.sep) + os.sep):
-            return os.path.relpath(absolute, root)
-        return None
+        """Seen from the first folder of the workspace, or None when it is not inside that."""
+        return next(self._inside(absolute, self.workspace), None)
+
+    def views(self, absolute: str) -> tuple[str, ...]:
+        """Seen from each folder of the workspace that it is inside of; empty when it is outside."""
+        folders = (self.workspace, *self.further)
+        return tuple(view for folder in folders for view in self._inside(absolute, folder))
+
+    @staticmethod
+    def _inside(absolute: str, folder: Path) -> Iterator[str]:
+        if _is_in(absolute, folder):
+            yield os.path.relpath(absolute, _real(str(folder)))
 
 
 @lru_cache(64)
@@ -146,14 +155,15 @@ def _only_reads(command: SimpleCommand) -> bool:
 
 
 def _why(path: str, around: Surroundings, folder: str | None = None) -> str:
-    """Why a file is guarded."""
+    """Why a file is guarded. Of folders that lie in one another, each has its word."""
     for absolute in dict.fromkeys(around.spellings(path[:_MAX_PATH], folder)):
         inside = around.relative(absolute)
         name = inside if inside is not None else absolute
         if any(_is_in(absolute, own) for own in around.own):
             return f"{name} {_OWN}."
-        if what := _guarded([_plain(part) for part in Path(name).parts]):
-            return f"{name} {what}."
+        for view in around.views(absolute) or (absolute,):
+            if what := _guarded([_plain(part) for part in Path(view).parts]):
+                return f"{name} {what}."
     return ""
 
 
@@ -168,7 +178,7 @@ def _guarded(parts: Sequence[str]) -> str:
 
 def _outside(path: str, around: Surroundings, folder: str | None = None) -> str:
     _, real = around.spellings(path, folder)
-    return f"{real} is outside the workspace." if around.relative(real) is None else ""
+    return "" if around.views(real) else f"{real} is outside the workspace."
 
 
 def _is_in(absolute: str, folder: Path) -> bool:

@@ -140,7 +140,8 @@ class _Path:
         return ""
 
     def vouched(self, patterns: Sequence[str]) -> str | None:
-        """The real file must fit: a link in an allowed folder may lead anywhere."""
+        """The real file must fit: a link in an allowed folder may lead anywhere. Relative patterns are about the first
+        folder of the workspace, whose settings may hold the rule."""
         real = self.around.spellings(self.path)[1]
         relative = self.around.relative(real)
         names = (real,) if relative is None else (real, relative)
@@ -153,8 +154,7 @@ class _Path:
         for absolute in self.around.spellings(self.path):
             yield absolute
             yield os.path.relpath(absolute, self.around.workspace)
-            if (inside := self.around.relative(absolute)) is not None:
-                yield inside
+            yield from self.around.views(absolute)
 
     def _patterns(self, pattern: str) -> Iterator[str]:
         """As written with `~` for the home folder, and with the links of its fixed part followed."""

@@ -143,7 +143,7 @@ def said(body: bytes) -> list[Any]:
 
 
 async def live(one: Desk, api: Api, session: str = "") -> str:
-    """One stretch of a session: connects, disconnects, shuffled lists, searches, edits, hints, modes."""
+    """One stretch of a session: connects, disconnects, shuffled lists, searches, edits, hints, modes, folders."""
     numbers = itertools.count()
 
     def call(name: str, **arguments: Any) -> tuple[str, str, Any]:
@@ -157,6 +157,7 @@ async def live(one: Desk, api: Api, session: str = "") -> str:
     session = await turn("show the git log", [call("ToolSearch", query="git log")], ["found"])
     publish("time", TIME)
     await turn("what time is it", [call("ToolSearch", query="time now")], [call("mcp__time__now")], ["noon"])
+    one.engine.set_folders([one.engine.workspace.parent / "api"])
     publish("git", tuple(random.Random(7).sample(GIT, len(GIT))))
     await turn("blame", [call("ExecuteTool", tool_name="mcp__git__blame", params={})], ["them"])
     publish("git", (mcp_tool("git", "log", "Changed", {"type": "object", "properties": {"new": {}}}), *GIT[1:]))
@@ -165,6 +166,7 @@ async def live(one: Desk, api: Api, session: str = "") -> str:
     await one.engine.admin.set_state([("WebFetch", "disabled"), ("mcp__git__diff", "default")], "session", session)
     await turn("plan it", [call("ToolSearch", query="blame")], ["planned"], mode="plan")
     publish("time", ())
+    one.engine.set_folders([one.engine.workspace])
     await turn("do it", [call("TodoWrite", todos=[])], ["done"], mode="agent")
     return session
 

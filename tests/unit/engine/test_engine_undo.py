@@ -503,7 +503,7 @@ def test_caddies_own_folder_is_no_part_of_a_workspace_that_holds_it(tmp_path: Pa
     for name in ("data/checkpoints/x", "data-of-mine/y", "z"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    found = {os.path.relpath(path, tmp_path) for path in snapshot.listed(tmp_path, tmp_path / "data")}
+    found = {os.path.relpath(path, tmp_path) for path in snapshot.listed(tmp_path, [tmp_path / "data"])}
     assert found == {"data-of-mine/y", "z"}
 
 
@@ -517,4 +517,4 @@ def test_ten_thousand_files_are_looked_through_in_time(tmp_path: Path) -> None:
         (tmp_path / f"d{folder}").mkdir()
         for number in range(100):
             (tmp_path / f"d{folder}/{number}.txt").touch()
-    assert len(list(snapshot.listed(tmp_path, tmp_path / "data"))) == 10_000
+    assert len(list(snapshot.listed(tmp_path, [tmp_path / "data"]))) == 10_000

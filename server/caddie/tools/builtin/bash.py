@@ -49,7 +49,7 @@ async def bash(args: BashArgs, context: ToolContext) -> ToolResult:
     argv, env = [_shell(), "-c", args.command], environment(os.environ)
     sandbox = await find_sandbox() if is_wanted(context.settings) else None
     if sandbox is not None and not sandbox.why_not:
-        argv = await asyncio.to_thread(wrapped, sandbox.program, argv, context.workspace, context.settings)
+        argv = await asyncio.to_thread(wrapped, sandbox.program, argv, context.folders, context.settings)
         env = inside_environment(env)
     elif sandbox is not None and context.settings.sandbox.mode == "always":
         raise ToolFailure(

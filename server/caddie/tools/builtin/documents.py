@@ -37,7 +37,7 @@ async def load(path: Path, context: ToolContext) -> Document:
     """Raises: ToolFailure when there is no such text file."""
     document = await find(path, context)
     if document is None:
-        raise await asyncio.to_thread(missing, context.workspace, path)
+        raise await asyncio.to_thread(missing, context.workspace, path, context.further())
     return document
 
 

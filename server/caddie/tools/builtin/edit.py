@@ -27,7 +27,7 @@ _NUMBERED = re.compile(r"\s*\d+\t")
 
 
 class EditArgs(ToolArgs):
-    path: str = Field(description="File to change, relative to the workspace.")
+    path: str = Field(description="File to change, relative to the workspace or absolute.")
     old_string: str = Field(
         description="The exact text to replace, as Read shows it without the line numbers, indentation included. "
         "It must be there once: add lines round it until it is unique, or use replace_all."

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from caddie.errors import ToolFailure
-from caddie.tools.builtin.paths import missing, resolve, shown
+from caddie.tools.builtin.paths import missing, resolve, searched, shown, where
 from caddie.tools.builtin.ripgrep import Records, glob_option, listing, names_hidden, refused, ripgrep
 from caddie.tools.context import ToolContext
 from caddie.tools.tool import ToolArgs, ToolResult, builtin, text_result
@@ -24,7 +25,11 @@ MAX_CHARACTERS = 30_000
 
 class GrepArgs(ToolArgs):
     pattern: str = Field(description="Regular expression (Rust syntax: no look-around); escape literal ( ) { } [ ] . ?")
-    path: str = Field(".", description="File or folder to search, relative to the workspace.")
+    path: str = Field(
+        "",
+        description="File or folder to search, relative to the workspace or absolute. Left out: the whole workspace, "
+        "with all of its folders.",
+    )
     glob: str = Field("", description="Only files that match, for example `*.py` or `src/**/*.{ts,tsx}`.")
     output_mode: Literal["content", "files_with_matches", "count"] = Field(
         "content", description="Matching lines with their numbers, only the paths, or the matching lines per file."
@@ -37,20 +42,15 @@ class GrepArgs(ToolArgs):
 
 @dataclass(slots=True)
 class Found:
-    """What is shown, and how much there was. `allowed` None takes every file."""
+    """What is shown, and how much there was, over all that is searched."""
 
     limit: int
-    allowed: set[str] | None
-    prefix: str
     lines: list[str] = field(default_factory=list)
     size: int = 0
     total: int = 0
     shown: int = 0
     is_full: bool = False
     files: set[str] = field(default_factory=set)
-
-    def takes(self, name: str) -> bool:
-        return self.allowed is None or name in self.allowed
 
     def add(self, text: str, *, weight: int = 1) -> None:
         """One match (weight 1), or a line that comes with one (weight 0)."""
@@ -63,27 +63,47 @@ class Found:
         self.size += len(text) + 1
 
 
+@dataclass(slots=True)
+class Place:
+    """One folder's part of a search. `allowed` None takes every file; what is in `done` was searched before."""
+
+    found: Found
+    folder: Path
+    name: str
+    allowed: set[str] | None
+    done: Path | None = None
+
+    def takes(self, name: str) -> bool:
+        is_new = self.done is None or not (self.folder / name).is_relative_to(self.done)
+        return is_new and (self.allowed is None or name in self.allowed)
+
+    def shown(self, name: str) -> str:
+        return name if self.name == "." else f"{self.name}/{name}"
+
+
 async def grep(args: GrepArgs, context: ToolContext) -> ToolResult:
     if "\0" in args.pattern + args.glob:
         raise ToolFailure("The pattern holds a NUL character, which cannot be searched for.")
-    path = resolve(context.workspace, args.path)
-    cwd, target = await asyncio.to_thread(_where, context.workspace, path)
-    hidden = names_hidden(args.glob)
-    allowed = await listing(cwd, hidden=hidden) if args.glob and target == "./" else None
-    found = Found(args.limit, allowed, shown(context.workspace, cwd))
-    complaint = await ripgrep([*_options(args, hidden), "--", target], _records(args, found), cwd=cwd)
-    if complaint and not found.total:
-        raise refused(complaint)
-    return text_result(_report(found, args))
+    path = resolve(context.workspace, args.path or ".")
+    further = () if args.path else context.further()
+    found, hidden = Found(args.limit), names_hidden(args.glob)
+    complaints: list[str] = []
+    for cwd, target, done in await asyncio.to_thread(_where, path, further, context):
+        allowed = await listing(cwd, hidden=hidden) if args.glob and target == "./" else None
+        records = _records(args, Place(found, cwd, shown(context.workspace, cwd), allowed, done))
+        complaints.append(await ripgrep([*_options(args, hidden), "--", target], records, cwd=cwd))
+    if any(complaints) and not found.total:
+        raise refused(next(filter(None, complaints)))
+    return text_result(_report(found, args, context))
 
 
-def _where(workspace: Path, path: Path) -> tuple[Path, str]:
-    """The folder to run in, as globs count from there, and what to search from there."""
-    if path.is_dir():
-        return path, "./"
+def _where(path: Path, further: Sequence[Path], context: ToolContext) -> list[tuple[Path, str, Path | None]]:
+    """The folders to run in, as globs count from there, what to search from there, and what to leave out as done."""
+    if folders := searched(path, further):
+        return [(folder, "./", None if folder == path else path) for folder in folders]
     if not path.exists():
-        raise missing(workspace, path)
-    return path.parent, f"./{path.name}"
+        raise missing(context.workspace, path, context.further())
+    return [(path.parent, f"./{path.name}", None)]
 
 
 def _options(args: GrepArgs, hidden: bool) -> list[str]:
@@ -98,25 +118,26 @@ def _options(args: GrepArgs, hidden: bool) -> list[str]:
     ]
 
 
-def _records(args: GrepArgs, found: Found) -> Records:
+def _records(args: GrepArgs, place: Place) -> Records:
     if args.output_mode == "content":
-        return Records(b"\n", ContentReader(found, with_context=args.context > 0).read)
-    return Records(b"\n", lambda record: _count(record, found, with_counts=args.output_mode == "count"))
+        return Records(b"\n", ContentReader(place, with_context=args.context > 0).read)
+    return Records(b"\n", lambda record: _count(record, place, with_counts=args.output_mode == "count"))
 
 
-def _count(record: bytes, found: Found, *, with_counts: bool) -> None:
+def _count(record: bytes, place: Place, *, with_counts: bool) -> None:
     name, _, count = record.partition(b"\0")
     path = os.fsdecode(name).removeprefix("./")
-    if found.takes(path):
-        found.files.add(path)
-        found.add(_joined(found.prefix, path) + (f": {int(count):,}" if with_counts else ""))
+    if place.takes(path):
+        place.found.files.add(place.shown(path))
+        place.found.add(place.shown(path) + (f": {int(count):,}" if with_counts else ""))
 
 
 class ContentReader:
     """rg's JSON messages, turned into lines under a heading per file."""
 
-    def __init__(self, found: Found, *, with_context: bool) -> None:
-        self._found = found
+    def __init__(self, place: Place, *, with_context: bool) -> None:
+        self._place = place
+        self._found = place.found
         self._with_context = with_context
         self._last_line = 0
 
@@ -126,8 +147,8 @@ class ContentReader:
             return
         data = message["data"]
         path = _text(data["path"]).removeprefix("./")
-        if self._found.takes(path):
-            self._add(path, data, is_match=message["type"] == "match")
+        if self._place.takes(path):
+            self._add(self._place.shown(path), data, is_match=message["type"] == "match")
 
     def _add(self, path: str, data: dict[str, Any], *, is_match: bool) -> None:
         number = data["line_number"]
@@ -139,7 +160,7 @@ class ContentReader:
     def _heading(self, path: str, number: int) -> str:
         if path not in self._found.files:
             self._found.files.add(path)
-            return ("\n" if self._found.lines else "") + _joined(self._found.prefix, path) + "\n"
+            return ("\n" if self._found.lines else "") + path + "\n"
         return "--\n" if self._with_context and number > self._last_line + 1 else ""
 
 
@@ -153,13 +174,10 @@ def _cut(line: str) -> str:
     return line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}… ({len(line) - MAX_LINE:,} more characters)"
 
 
-def _joined(prefix: str, path: str) -> str:
-    return path if prefix == "." else f"{prefix}/{path}"
-
-
-def _report(found: Found, args: GrepArgs) -> str:
+def _report(found: Found, args: GrepArgs, context: ToolContext) -> str:
     if not found.total:
-        return f"No match for {args.pattern!r} in {args.path!r} (ignored and hidden files are left out)."
+        place = where(args.path, context)
+        return f"No match for {args.pattern!r} in {place} (ignored and hidden files are left out)."
     text = "\n".join(found.lines)
     if found.total == found.shown:
         return text

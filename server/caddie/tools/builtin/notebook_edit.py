@@ -19,7 +19,7 @@ from caddie.tools.tool import DiffPreview, Preview, ToolArgs, ToolResult, builti
 
 
 class NotebookEditArgs(ToolArgs):
-    path: str = Field(description="The .ipynb file, relative to the workspace.")
+    path: str = Field(description="The .ipynb file, relative to the workspace or absolute.")
     cell: str = Field(
         description="Number (from 1) or id of the cell, as Read shows them. To insert: the cell to insert after, or 0."
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from caddie.errors import ToolFailure
+from caddie.tools.context import ToolContext
 
 
 def resolve(workspace: Path, path: str) -> Path:
@@ -27,9 +29,23 @@ def shown(workspace: Path, path: Path) -> str:
     return path.relative_to(workspace).as_posix() if path.is_relative_to(workspace) else str(path)
 
 
-def missing(workspace: Path, path: Path) -> ToolFailure:
-    """The error for a path that does not exist, with the nearest names that do."""
+def searched(path: Path, further: Iterable[Path]) -> list[Path]:
+    """The folders to search: `path`, and further ones. Those that are not there are left out."""
+    return [folder for folder in (path, *further) if folder.is_dir()]
+
+
+def where(path: str, context: ToolContext) -> str:
+    """What was searched, in words."""
+    everywhere = "the folders of the workspace" if context.further() else "the workspace"
+    return repr(path) if path else everywhere
+
+
+def missing(workspace: Path, path: Path, further: Iterable[Path] = ()) -> ToolFailure:
+    """The error for a path that does not exist, with the nearest names that do. Editors write paths in a window of
+    several folders with the folder's name in front, so people do too."""
     name = shown(workspace, path)
+    if meant := next((folder for folder in further if path.is_relative_to(workspace / folder.name)), None):
+        return ToolFailure(f"There is no {name!r}. Paths in the folder {meant.name!r} begin with {str(meant)!r}.")
     folder = next(parent for parent in path.parents if parent.is_dir())
     wanted = path.relative_to(folder).parts[0]
     near = difflib.get_close_matches(wanted, _names(folder), n=3, cutoff=0.5)

@@ -23,7 +23,7 @@ MAX_IMAGE_BYTES = 5_000_000
 
 
 class ReadArgs(ToolArgs):
-    path: str = Field(description="File or folder to read; relative to the workspace, or absolute.")
+    path: str = Field(description="File or folder to read; relative to the workspace or absolute.")
     offset: int = Field(1, ge=1, description="Number of the first line to return, counted from 1.")
     limit: int = Field(2_000, ge=1, le=10_000, description="How many lines to return at most.")
 

@@ -74,18 +74,19 @@ async def _try(program: str) -> str:
     return f"bubblewrap is installed but not allowed to work here ({reason})" if ending.exit_code else ""
 
 
-def wrapped(program: str, argv: Sequence[str], workspace: Path, settings: Settings) -> list[str]:
-    """`argv` so that it runs inside. Blocks: call it off the loop."""
+def wrapped(program: str, argv: Sequence[str], folders: Sequence[Path], settings: Settings) -> list[str]:
+    """`argv` so that it runs inside, in the first of the workspace's folders. Blocks: call it off the loop."""
     options = _options(program, network=settings.sandbox.network)
-    root = os.path.realpath(workspace)
+    roots = [os.path.realpath(folder) for folder in folders]
     options += ["--bind", _own_tmp(), "/tmp"]
-    for folder in dict.fromkeys([root, *(_expanded(path) for path in settings.sandbox.writable)]):
+    for folder in dict.fromkeys([*roots, *(_expanded(path) for path in settings.sandbox.writable)]):
         options += ["--bind-try", folder, folder]
-    for name in _RUN_LATER:
-        path = os.path.join(root, name)
-        if _is_plain(path, root):
-            options += ["--ro-bind", path, path]
-    return [*options, "--chdir", root, "--", *argv]
+    for root in roots:
+        for name in _RUN_LATER:
+            path = os.path.join(root, name)
+            if _is_plain(path, root):
+                options += ["--ro-bind", path, path]
+    return [*options, "--chdir", roots[0], "--", *argv]
 
 
 @cache

@@ -18,7 +18,7 @@ from caddie.tools.tool import DiffPreview, Preview, ToolArgs, ToolResult, builti
 
 
 class WriteArgs(ToolArgs):
-    path: str = Field(description="File to write, relative to the workspace; missing folders are created.")
+    path: str = Field(description="File to write, relative to the workspace or absolute; missing folders are created.")
     content: str = Field(description="The whole new text of the file.")
 
 
