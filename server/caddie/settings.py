@@ -64,6 +64,19 @@ class Hints(_Group):
     display: Literal["panel", "notification", "both"] = Field("panel", description="Where hints appear.")
 
 
+class McpOAuth(_Group):
+    """How Caddie is known to a server's sign-in where programs are registered by hand."""
+
+    client_id: str = Field("", description="Empty: Caddie registers itself, where the sign-in allows that.")
+    client_secret: str = Field("", description="Only if the registration has one.")
+    callback_port: int = Field(
+        0,
+        ge=0,
+        le=65_535,
+        description="The port of the registered redirect address `http://127.0.0.1:PORT/callback`; 0 takes a free one.",
+    )
+
+
 class McpServer(_Group):
     """One MCP server: a command to start, or a URL to connect to."""
 
@@ -73,6 +86,7 @@ class McpServer(_Group):
     cwd: str = Field("", description="Folder to start in; empty is the workspace.")
     url: str = Field("", description="Address of a server that speaks streamable HTTP.")
     headers: Mapping[str, str] = Field(default_factory=dict, description="Sent with every request to `url`.")
+    oauth: McpOAuth = Field(default_factory=McpOAuth, description="For a sign-in that registers no programs itself.")
     lazy: bool = Field(
         False, description="Start only when a tool of it is called; the first time once, to learn its tools."
     )

@@ -23,7 +23,7 @@ from caddie.settings import McpServer
 FILES = ((".mcp.json", "mcpServers"), (".vscode/mcp.json", "servers"))
 MAX_FILE_BYTES = 256 * 1024  # the JSON5 parser takes about a second for this much
 
-_KNOWN = ("command", "args", "env", "cwd", "url", "headers", "lazy", "timeout", "enabled")
+_KNOWN = ("command", "args", "env", "cwd", "url", "headers", "oauth", "lazy", "timeout", "enabled")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _POSITION = re.compile(r"^[^:]*:(\d+)\s+(.*?)(?:\s+at column\s+(\d+))?$", re.DOTALL)

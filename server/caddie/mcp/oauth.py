@@ -18,7 +18,7 @@ from caddie.mcp import reasons
 from caddie.mcp.loopback import Loopback
 from caddie.mcp.remote import identity_of
 from caddie.mcp.sdk import load_sdk
-from caddie.settings import McpServer
+from caddie.settings import McpOAuth, McpServer
 
 if TYPE_CHECKING:
     import httpx2
@@ -59,9 +59,10 @@ class _Kept:
     """The SDK's token storage. Beside the tokens it keeps what renewing them needs after a restart: where and until
     when."""
 
-    def __init__(self, vault: TokenVault, key: str, *, is_new: bool = False) -> None:
+    def __init__(self, vault: TokenVault, key: str, *, registered: McpOAuth, is_new: bool = False) -> None:
         """`is_new`: tokens that cannot be kept are an error. Renewed ones still serve the connection that got them."""
         self._vault = vault
+        self._registered = registered
         self._key = key
         self._is_new = is_new
         self.context: OAuthContext | None = None
@@ -96,7 +97,7 @@ class _Kept:
         self.entry = {
             "tokens": _plain(tokens),
             "expiresAt": context.token_expiry_time,
-            "client": _plain(context.client_info),
+            "client": None if self._registered.client_id else _plain(context.client_info),
             "metadata": _plain(context.oauth_metadata),
             "resource": _plain(context.protected_resource_metadata),
         }
@@ -107,6 +108,8 @@ class _Kept:
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         from mcp.shared.auth import OAuthClientInformationFull  # the SDK is slow to import
 
+        if self._registered.client_id:
+            return _by_hand(self._registered)
         try:
             return OAuthClientInformationFull.model_validate(self.entry["client"])
         except (KeyError, ValidationError):
@@ -114,6 +117,17 @@ class _Kept:
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Kept with the tokens that it gets."""
+
+
+def _by_hand(registered: McpOAuth) -> OAuthClientInformationFull:
+    from mcp.shared.auth import OAuthClientInformationFull  # the SDK is slow to import
+
+    return OAuthClientInformationFull(
+        client_id=registered.client_id,
+        client_secret=registered.client_secret or None,
+        redirect_uris=None,
+        token_endpoint_auth_method="client_secret_post" if registered.client_secret else "none",
+    )
 
 
 def _write(vault: TokenVault, key: str, entry: Mapping[str, Any]) -> str:
@@ -148,7 +162,7 @@ class Tokens:
         """None when nobody has signed in to this server."""
         if self._vault is None:
             return None
-        kept = _Kept(self._vault, self._key)
+        kept = _Kept(self._vault, self._key, registered=self._server.oauth)
         if not await kept.load():
             return None
         self._kept = kept
@@ -228,8 +242,9 @@ class SignIn:
         except TimeoutError:
             raise self._failed(f"nobody signed in within {SIGN_IN_SECONDS / 60:g} minutes") from None
         except OAuthRegistrationError:
-            setting = f"mcp.servers.{self._name}.headers"
-            raise self._failed(f"it registers no programs by itself; give it an Authorization in {setting}") from None
+            place = f"mcp.servers.{self._name}"
+            way_out = f"register Caddie there and name it in {place}.oauth, or give an Authorization in {place}.headers"
+            raise self._failed(f"it registers no programs by itself; {way_out}") from None
         except OAuthFlowError as error:
             raise self._failed(str(error)) from None
         except ValidationError:
@@ -243,9 +258,13 @@ class SignIn:
         import httpx2  # the MCP SDK, which brings it, is slow to import
 
         key = identity_of(self._server)
-        kept = _Kept(self._vault, key, is_new=True)
+        kept = _Kept(self._vault, key, registered=self._server.oauth, is_new=True)
         await kept.load()
-        async with Loopback(_port_of(kept.entry)) as loopback:
+        fixed = self._server.oauth.callback_port
+        async with Loopback(fixed or _port_of(kept.entry)) as loopback:
+            if fixed and loopback.port != fixed:
+                setting = f"mcp.servers.{self._name}.oauth.callbackPort"
+                raise self._failed(f"port {fixed}, which {setting} names, is taken by another program")
             same_address = _port_of(kept.entry) == loopback.port
             # The old tokens are not used; the old registration is, where it names this address.
             kept.entry = {"client": kept.entry.get("client")} if same_address else {}

@@ -24,6 +24,7 @@ def secrets_of(server: McpServer) -> tuple[str, ...]:
     values += [value.split(" ", 1)[1] for value in server.headers.values() if " " in value]
     values += [value for value in _secret_args(server.args) if len(value) >= _SHORT_SECRET]
     values += _url_secrets(server.url)
+    values += [server.oauth.client_secret] if server.oauth.client_secret else []
     return tuple(sorted(set(values), key=len, reverse=True))
 
 

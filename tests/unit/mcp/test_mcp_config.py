@@ -111,3 +111,13 @@ def test_the_fingerprint_follows_every_byte_of_either_file(tmp_path: Path) -> No
 def test_a_switched_off_server_stays_in_sight(tmp_path: Path) -> None:
     found = read(tmp_path, mcp='{"mcpServers": {"a": {"command": "a", "disabled": true}}}')
     assert not found.servers["a"].server.enabled
+
+
+def test_a_registration_by_hand_is_read_with_its_secret_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAFE_SECRET", "s-123")
+    oauth = '{"clientId": "by-hand", "clientSecret": "${env:SAFE_SECRET}", "callbackPort": 8123}'
+    found = read(tmp_path, mcp=f'{{"mcpServers": {{"safe": {{"url": "https://x.test/mcp", "oauth": {oauth}}}}}}}')
+    registered = found.servers["safe"].server.oauth
+    assert (registered.client_id, registered.client_secret, registered.callback_port) == ("by-hand", "s-123", 8123)

@@ -12,12 +12,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from mcp.shared.auth import OAuthClientInformationFull
 from mcp_bench import PATIENCE, Bench
+from pydantic import AnyUrl
 
 from caddie.errors import ServerFailed
 from caddie.mcp import oauth, supervisor
+from caddie.mcp.loopback import Loopback
 from caddie.mcp.manager import ConfiguredServer
-from caddie.settings import McpServer
+from caddie.settings import McpOAuth, McpServer
 from caddie.storage.places import Places
 from oauth_server import Grants, oauth_server
 
@@ -206,6 +209,40 @@ async def test_a_server_that_registers_no_programs_names_the_way_out(bench: Benc
         with pytest.raises(ServerFailed, match=r"registers no programs by itself; .* mcp.servers.safe.headers"):
             await bench.manager.authorize("safe")
         assert "mcp.servers.safe.headers" in bench.status("safe").reason
+
+
+@pytest.mark.parametrize("secret", ["", "a-long-client-secret"])
+async def test_a_program_that_was_registered_by_hand_signs_in_and_renews_its_tokens(
+    bench: Bench, grants: Grants, secret: str
+) -> None:
+    async with Loopback() as free:
+        port, redirect = free.port, free.url
+    grants.clients["by-hand"] = OAuthClientInformationFull(
+        client_id="by-hand",
+        client_secret=secret or None,
+        redirect_uris=[AnyUrl(redirect)],
+        token_endpoint_auth_method="client_secret_post" if secret else "none",
+        scope="",
+    )
+    registered = McpOAuth(clientId="by-hand", clientSecret=secret, callbackPort=port)
+    with oauth_server(grants, registers=False) as address:
+        await bench.connect(safe=ConfiguredServer(McpServer(url=address, timeout=10, oauth=registered), "test"))
+        await sign_in(bench)
+        grants.access.clear()
+        with pytest.raises(Exception, match="lost during the call"):
+            await bench.call("safe", "secret")
+        await bench.until(lambda: grants.refreshed == 1 and bench.status("safe").state == "ready")
+        assert (await bench.call("safe", "secret")).text == "the safe is open"
+    assert list(grants.clients) == ["by-hand"]
+    assert "by-hand" not in token_files(bench)[0].read_text()
+
+
+async def test_a_callback_port_that_is_taken_fails_the_sign_in_with_its_setting(bench: Bench, url: str) -> None:
+    async with Loopback() as other:
+        registered = McpOAuth(clientId="by-hand", callbackPort=other.port)
+        await bench.connect(safe=ConfiguredServer(McpServer(url=url, timeout=10, oauth=registered), "test"))
+        with pytest.raises(ServerFailed, match=rf"port {other.port}, which mcp.servers.safe.oauth.callbackPort names"):
+            await bench.manager.authorize("safe")
 
 
 async def test_tokens_that_cannot_be_kept_fail_the_sign_in_with_the_reason(bench: Bench, url: str) -> None:

@@ -33,6 +33,12 @@
 ---@field exclude? string[] Names or globs never shown as a hint; search still finds them.
 ---@field display? "panel"|"notification"|"both" Where hints appear. (default panel)
 
+--- For a sign-in that registers no programs itself.
+---@class caddie.Settings.Mcp.Servers.Oauth
+---@field clientId? string Empty: Caddie registers itself, where the sign-in allows that.
+---@field clientSecret? string Only if the registration has one.
+---@field callbackPort? integer The port of the registered redirect address `http://127.0.0.1:PORT/callback`; 0 takes a free one. (default 0)
+
 --- One MCP server: a command to start, or a URL to connect to.
 ---@class caddie.Settings.Mcp.Servers
 ---@field command? string Program to start; it speaks MCP over stdio.
@@ -41,6 +47,7 @@
 ---@field cwd? string Folder to start in; empty is the workspace.
 ---@field url? string Address of a server that speaks streamable HTTP.
 ---@field headers? table<string, string> Sent with every request to `url`.
+---@field oauth? caddie.Settings.Mcp.Servers.Oauth
 ---@field lazy? boolean Start only when a tool of it is called; the first time once, to learn its tools. (default false)
 ---@field timeout? number Seconds to wait for an answer. (default 30)
 ---@field enabled? boolean Off keeps the entry and starts nothing. (default true)
