@@ -47,6 +47,7 @@ from caddie.storage.manifests import ManifestFiles
 from caddie.storage.places import Places, cache_folder, usual_places
 from caddie.storage.results import ResultStore
 from caddie.storage.sessions import SessionStore
+from caddie.storage.started import StartedPrograms
 from caddie.storage.tokens import TokenFiles
 from caddie.tools.builtin import BUILTIN
 from caddie.tools.call import Call, Report
@@ -114,6 +115,7 @@ class Engine:
         self.review = Review(self.changes, restorer)
         self.sessions = Sessions(SessionStore(places), on_open=self._session_opened)
         self.models = models or Models(environ)
+        self._started = StartedPrograms(places)
         self.mcp = McpManager(
             self.workspace,
             on_tools=self._server_tools,
@@ -122,6 +124,7 @@ class Engine:
             ask_question=door.person.ask_question,
             vault=TokenFiles(places),
             manifests=ManifestFiles(places),
+            started=self._started,
         )
         authority = Authority(
             self._states_now,
@@ -145,6 +148,7 @@ class Engine:
 
     async def start(self, *, warm: bool = True) -> None:
         """Start servers and warm-ups in the background; returns at once. What does not search needs no warm-up."""
+        self.in_background(asyncio.to_thread(self._started.end_leftovers))
         if warm:
             self.in_background(self._warm_up())
         await self.mcp.configure(self.configuration.servers())
@@ -163,6 +167,7 @@ class Engine:
         self.check.close()
         await self._background.close()
         await self.mcp.close()
+        self._started.close()
         await self.models.close()
         await self.changes.close()
         await self.sessions.flush()

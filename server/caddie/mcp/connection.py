@@ -22,7 +22,7 @@ from caddie.mcp.calls import Calls
 from caddie.mcp.http import HttpTransport
 from caddie.mcp.oauth import TokenVault, wants_oauth
 from caddie.mcp.sdk import load_sdk
-from caddie.mcp.stdio import StdioCommand, StdioTransport, server_environment
+from caddie.mcp.stdio import Started, StdioCommand, StdioTransport, server_environment
 from caddie.settings import McpServer
 from caddie.tools.context import QuestionRequest
 
@@ -44,6 +44,7 @@ class Endpoint:
     server: McpServer
     workspace: Path
     vault: TokenVault | None = None
+    started: Started | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,7 @@ class Connection:
             env=server_environment(server.env),
             cwd=workspace / Path(server.cwd).expanduser(),
             secrets=self._secrets,
+            started=self._endpoint.started,
         )
         return StdioTransport(command)
 

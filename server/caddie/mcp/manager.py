@@ -15,6 +15,7 @@ from caddie.mcp.oauth import TokenVault
 from caddie.mcp.prompts import check_arguments, find_prompt
 from caddie.mcp.remote import RemoteTool, identity_of
 from caddie.mcp.sign_ins import SignIns
+from caddie.mcp.stdio import Started
 from caddie.mcp.supervisor import ConfiguredServer, Supervisor
 from caddie.tools.context import McpResource, ToolContext
 from caddie.tools.names import assign_names
@@ -42,9 +43,10 @@ class McpManager:
         ask_question: AskQuestion | None = None,
         vault: TokenVault | None = None,
         manifests: ManifestStore | None = None,
+        started: Started | None = None,
     ) -> None:
         """`vault` keeps what servers gave after a sign-in; without it nobody can sign in. `manifests` keeps what lazy
-        servers offered."""
+        servers offered, `started` which programs run."""
         self._workspace = workspace
         self._on_tools = on_tools
         self._on_status = on_status
@@ -52,6 +54,7 @@ class McpManager:
         self._ask_question = ask_question
         self._vault = vault
         self._manifests = Manifests(manifests)
+        self._started = started
         self._sign_ins = SignIns(vault, self._again)
         self._supervisors: dict[str, Supervisor] = {}
         self._leaving: dict[asyncio.Task[None], Supervisor] = {}
@@ -191,6 +194,7 @@ class McpManager:
             on_listed=lambda tools: self._listed(supervisor, tools),
             ask_question=self._ask_question,
             vault=self._vault,
+            started=self._started,
         )
         self._apply(supervisor)
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from caddie.errors import ServerFailed
 from caddie.mcp import reasons
@@ -49,6 +49,15 @@ _INHERITED = (
 ).split()
 
 
+class Started(Protocol):
+    """Keeps which process groups run, so that those of a killed Caddie can be ended later."""
+
+    @property
+    def environment(self) -> Mapping[str, str]: ...
+
+    def note(self, group: int) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class StdioCommand:
     """`secrets` never appear in a failure's reason."""
@@ -59,6 +68,7 @@ class StdioCommand:
     env: Mapping[str, str]
     cwd: Path
     secrets: tuple[str, ...] = ()
+    started: Started | None = None
 
 
 def server_environment(configured: Mapping[str, str], ours: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -147,7 +157,7 @@ class StdioTransport:
                 lambda: _Watched(self._exited.set),
                 program,
                 *command.args,
-                env=dict(command.env),
+                env=dict(command.env) | dict(command.started.environment if command.started else {}),
                 cwd=command.cwd,
                 start_new_session=True,
             )
@@ -157,6 +167,8 @@ class StdioTransport:
         except (OSError, ValueError) as error:
             detail = getattr(error, "strerror", None) or str(error)
             raise ServerFailed(f"command {command.program!r} could not be started: {detail}") from None
+        if command.started:
+            command.started.note(transport.get_pid())
         self._started = loop.time()
         self._transport = transport
         self._process = asyncio.subprocess.Process(transport, protocol, loop)

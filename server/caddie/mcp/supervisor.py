@@ -18,6 +18,7 @@ from caddie.mcp.calls import Calls, ConnectionLost
 from caddie.mcp.connection import AskQuestion, Connection, Ending, Endpoint
 from caddie.mcp.oauth import TokenVault
 from caddie.mcp.remote import RemoteTool, to_remote
+from caddie.mcp.stdio import Started
 from caddie.settings import McpServer
 from caddie.tools.servers import ServerPrompt, ServerState, ServerStatus
 
@@ -60,6 +61,7 @@ class Supervisor:
         on_listed: Callable[[Sequence[RemoteTool]], None],
         ask_question: AskQuestion | None,
         vault: TokenVault | None = None,
+        started: Started | None = None,
     ) -> None:
         self.name = name
         self.configured = configured
@@ -75,6 +77,7 @@ class Supervisor:
         self._on_listed = on_listed
         self._ask_question = ask_question
         self._vault = vault
+        self._started = started
         self._tools: list[RemoteTool] = []
         self._prompts: Sequence[ServerPrompt] | None = None
         self._calls: Calls | None = None
@@ -231,7 +234,7 @@ class Supervisor:
 
     async def _live_once(self) -> Ending:
         """Connect and stay until it ends."""
-        endpoint = Endpoint(self.name, self.configured.server, self._workspace, self._vault)
+        endpoint = Endpoint(self.name, self.configured.server, self._workspace, self._vault, self._started)
         connection = self._connection = Connection(endpoint, self._ask_question, self._forget_prompts)
         self._prompts = None
         try:

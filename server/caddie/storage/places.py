@@ -46,6 +46,10 @@ class Places:
         return self.data / "manifests"
 
     @property
+    def started(self) -> Path:
+        return self.data / "started"
+
+    @property
     def results(self) -> Path:
         return self.data / "results"
 
