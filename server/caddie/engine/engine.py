@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 SERVER_WAIT_SECONDS = 20.0
 FIRST_TURN_WAIT_SECONDS = 5.0
+LIST_WAIT_SECONDS = 5.0
 
 
 class Engine:
@@ -142,7 +143,8 @@ class Engine:
         self._is_first_turn = True
         self._draft: tuple[str, str, str, tuple[str, ...]] | None = None
         self.catalogue.listen(self._catalogue_changed)
-        self.catalogue.replace_source("", (*BUILTIN, make_tool_search(self.searcher), EXECUTE_TOOL))
+        search = make_tool_search(self.searcher, await_lists=self._await_lists)
+        self.catalogue.replace_source("", (*BUILTIN, search, EXECUTE_TOOL))
 
     # Lifecycle.
 
@@ -256,6 +258,12 @@ class Engine:
 
     async def _await_server(self, name: str) -> None:
         await self.mcp.settled([name], SERVER_WAIT_SECONDS)
+
+    async def _await_lists(self) -> list[str]:
+        """Those of the ready servers whose changed list of tools takes longer than a search waits for it."""
+        ready = [status.name for status in self.mcp.statuses() if status.state == "ready"]
+        late = await self.mcp.settled(ready, LIST_WAIT_SECONDS)
+        return [status.name for status in self.mcp.statuses() if status.state == "ready" and status.name in late]
 
     # Turns and calls.
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -70,6 +70,8 @@ class Found:
     """The hits beyond it are there because the query names them."""
     missed: tuple[str, ...] = ()
     """The servers that the person named and that have nothing fitting, so that all tools were searched."""
+    relisting: Collection[str] = ()
+    """The servers that said that their tools changed, and have not told which they have now."""
 
 
 class ToolSearcher:
@@ -300,6 +302,7 @@ def _remarks(found: Found) -> Iterable[str]:
         lines.append(f"Also named in the query, not described here (select: gives them): {', '.join(names)}")
     if found.indexing:
         lines.append(f"{found.indexing} tools have just changed and are still being read. Search again in a moment.")
+    lines += [f"The MCP server {name} is listing its tools anew. Search again in a moment." for name in found.relisting]
     lines += [f"{reasons.server_not_ready(server)} Search again later." for server in found.pending]
     lines += [reasons.server_not_ready(server) for server in found.failed]
     return lines
@@ -340,14 +343,18 @@ class ToolSearchArgs(ToolArgs):
     limit: int | None = Field(None, ge=1, le=50, description="How many tools at most; the default is 5.")
 
 
-def make_tool_search(searcher: ToolSearcher) -> Tool:
+def make_tool_search(searcher: ToolSearcher, *, await_lists: Callable[[], Awaitable[Collection[str]]]) -> Tool:
+    """`await_lists` waits, bounded, for servers whose tools have just changed, and names those that take longer."""
+
     async def run(args: ToolSearchArgs, context: ToolContext) -> ToolResult:
+        relisting = await await_lists()
         found = await searcher.search(
             args.query, limit=args.limit, session_id=context.session.session_id, servers=context.servers
         )
         if context.servers and found.nothing_fits and found.kind != "select":  # narrowing is no dead end
             everywhere = await searcher.search(args.query, limit=args.limit, session_id=context.session.session_id)
             found = found if everywhere.nothing_fits else replace(everywhere, missed=context.servers)
+        found = replace(found, relisting=relisting)
         loaded = () if found.kind == "discover" else shown(found)
         return replace(text_result(answer(found)), found=loaded, note=note(found) if loaded else "")
 
