@@ -11,6 +11,7 @@ from caddie.tools.tool import ImageContent, TextContent
 
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _NOT_RUN = TextContent("This call was not run: the turn ended before it.")
+_LOST_BEGINNING = Message("user", (Text("[The beginning of this conversation was lost.]"),))
 _NO_OUTPUT = "(no output)"
 _WIRE = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -21,6 +22,10 @@ def fit(messages: Iterable[Message], *, late_tools: bool = False) -> list[Messag
     A message depends on its neighbours only, so a longer conversation begins with the same bytes. Without `late_tools`,
     tools that were added late are told in words.
     """
+    return list(_begun(_answer_all(_joined(messages, late_tools))))
+
+
+def _joined(messages: Iterable[Message], late_tools: bool) -> list[Message]:
     fitted: list[Message] = []
     for message in messages:
         parts = tuple(
@@ -32,7 +37,15 @@ def fit(messages: Iterable[Message], *, late_tools: bool = False) -> list[Messag
             fitted[-1] = Message(message.role, fitted[-1].parts + parts)
         else:
             fitted.append(Message(message.role, parts))
-    return list(_answer_all(fitted))
+    return fitted
+
+
+def _begun(messages: Iterable[Message]) -> Iterable[Message]:
+    """The person speaks first, also where the beginning was lost."""
+    for at, message in enumerate(messages):
+        if not at and message.role == "assistant":
+            yield _LOST_BEGINNING
+        yield message
 
 
 def _told(parts: Iterable[Part], late_tools: bool) -> Iterable[Part]:

@@ -23,6 +23,7 @@ from caddie.storage.records import from_line, to_line
 from caddie.tools.context import SessionState, TodoItem
 
 VERSION = 1
+_HEADER = '{"type": "session"'
 _ID = re.compile(r"[0-9A-Za-z-]{4,64}")
 
 
@@ -129,9 +130,11 @@ def _modified(path: Path) -> str:
 def _replay(session_id: str, text: str, updated: str) -> tuple[Session, list[str]]:
     session = Session(session_id, updated, SessionState(session_id), updated=updated)
     damaged: list[int] = []
+    has_beginning = False
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
+        has_beginning |= line.startswith(_HEADER)
         try:
             _apply_line(session, line)
         except (ValueError, KeyError, TypeError):
@@ -139,14 +142,14 @@ def _replay(session_id: str, text: str, updated: str) -> tuple[Session, list[str
     notices = []
     if damaged:
         lines = ", ".join(map(str, damaged[:10]))
-        notices.append(
-            f"{len(damaged)} damaged lines of this session were skipped (line {lines}); the rest is complete."
-        )
+        notices.append(f"{len(damaged)} damaged lines of this session were skipped (line {lines}); the rest is here.")
+    if not has_beginning:
+        notices.append("The beginning of this session is missing; what is left of it is here.")
     return session, notices
 
 
 def _apply_line(session: Session, line: str) -> None:
-    if line.startswith('{"type": "session"'):
+    if line.startswith(_HEADER):
         session.created = str(json.loads(line)["created"])
     elif (record := from_line(line)) is not None:
         session.apply(record)
@@ -168,7 +171,7 @@ def _summary(path: Path) -> Summary:
                     title = _record(line, Titled).title
                 elif line.startswith('{"type":"state"'):
                     mode = _record(line, StateChanged).mode
-                elif line.startswith('{"type": "session"'):
+                elif line.startswith(_HEADER):
                     created = str(json.loads(line)["created"])
             except (ValueError, KeyError, TypeError):
                 continue
