@@ -30,14 +30,23 @@ def rules_of(args: argparse.Namespace) -> dict[str, Any]:
 async def _ask(args: argparse.Namespace) -> int:
     message = sys.stdin.read() if args.message == "-" else args.message
     async with opened(args.workspace, trust=args.trust, wait=args.wait, session=rules_of(args), warm=True) as engine:
-        report = _Report(args.json)
+        report = _Report(
+            args.json, [status.name for status in engine.catalogue.servers if status.state == "connecting"]
+        )
         if missing := _missing_servers(engine, args.require):
             return report.end(MISSING_SERVER, missing)
-        for notice in _pending(engine):
+        for notice in engine.configuration.notices():
             report.notice(notice)
+        for name in report.pending:
+            report.notice(f"The MCP server {name} is still connecting.")
+        resumed = await _session(engine, args.resume)
+        if resumed:
+            await engine.sessions.get(resumed)
+            for notice in engine.sessions.notices(resumed):
+                report.notice(notice)
         try:
             session, _, outcome = await engine.turn(
-                await _session(engine, args.resume),
+                resumed,
                 message,
                 report.event,
                 mode="plan" if args.plan else None,
@@ -71,17 +80,11 @@ def _missing_servers(engine: Engine, required: list[str]) -> str:
     return ""
 
 
-def _pending(engine: Engine) -> list[str]:
-    pending = [
-        f"The MCP server {s.name} is still connecting." for s in engine.catalogue.servers if s.state == "connecting"
-    ]
-    return engine.configuration.notices() + pending
-
-
 class _Report:
     """Text: the answer on stdout, the rest on stderr. JSON: everything as lines on stdout, in order."""
 
-    def __init__(self, as_json: bool) -> None:
+    def __init__(self, as_json: bool, pending: list[str]) -> None:
+        self.pending = pending
         self._as_json = as_json
         self._wrote_text = False
         self.was_refused = False
@@ -111,7 +114,8 @@ class _Report:
 
     def end(self, code: int, text: str, *, session_id: str = "", stop: str = "error") -> int:
         if self._as_json:
-            _line({"result": {"sessionId": session_id, "stopReason": stop, "text": text, "exitCode": code}})
+            result = {"sessionId": session_id, "stopReason": stop, "text": text, "exitCode": code}
+            _line({"result": {**result, "pendingServers": self.pending}})
         elif code in (DONE, REFUSED):
             put("" if self._wrote_text else text)
         elif code != EMPTY:
