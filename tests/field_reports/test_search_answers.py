@@ -138,7 +138,7 @@ async def test_a_workspace_cannot_allow_itself_anything_before_it_is_trusted(wor
 
 
 async def test_b03_a_tool_that_was_just_announced_runs_at_once(workspace: Path) -> None:
-    settings = {"mcp": {"servers": {"grows": fixture_server("grows.py")}}, "permissions": {"mode": "auto"}}
+    settings = {"mcp": {"servers": {"grows": fixture_server("grows.py", "0.5")}}, "permissions": {"mode": "auto"}}
     async with desk(workspace, settings=settings) as one:
         async with asyncio.timeout(BOUND):
             await one.engine.mcp.settled(None, BOUND)
