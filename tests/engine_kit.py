@@ -24,7 +24,7 @@ from caddie.tools.call import CallUpdate
 from caddie.tools.context import Editor, PermissionAnswer, PermissionRequest, QuestionRequest, ToolContext
 from caddie.tools.tool import Tool, ToolResult, ToolSpec, text_result
 
-BOUND = 30.0
+BOUND = 60.0
 
 
 class Sitter:

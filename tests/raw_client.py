@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 SERVER = Path(__file__).parent / "fixtures" / "echo_server.py"
-SECONDS = 30
+SECONDS = 60
 
 
 def frame(message: object) -> bytes:
@@ -55,12 +55,12 @@ class RawClient:
         self.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
 
     async def stderr_has(self, word: bytes) -> bytes:
-        """The log up to the first line with `word`."""
+        """The whole lines of the log, once one of them has `word`."""
         async with asyncio.timeout(SECONDS):
-            while word not in self._lines:
+            while word not in (whole := self._lines[: self._lines.rfind(b"\n") + 1]):
                 await self._changed.wait()
                 self._changed.clear()
-        return bytes(self._lines)
+        return bytes(whole)
 
     async def end(self) -> tuple[int, str]:
         """Exit code and all that was logged."""

@@ -13,7 +13,7 @@ import pexpect
 import pyte
 from pyte.screens import Char
 
-TIMEOUT = 15.0
+TIMEOUT = 60.0
 KEYS = {
     "ctrl-c": "\x03",
     "ctrl-d": "\x04",

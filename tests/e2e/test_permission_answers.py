@@ -96,7 +96,7 @@ async def test_an_always_settles_the_other_prompts_it_covers_and_takes_them_back
         first, second = await asked(client, 1), await asked(client, 2)
         client.send(answer(first, {"choice": "always"}))
         seen: list[Any] = []
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not {1, 2} <= {message.get("id") for message in seen if "result" in message}:
                 seen.append(await client.read())
     taken_back = [message["params"]["id"] for message in seen if message.get("method") == "$/cancelRequest"]

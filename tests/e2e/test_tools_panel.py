@@ -84,7 +84,7 @@ def start(home: Path, workspace: Path) -> Iterator[Open]:
         panel.write_user({**(user or {}), **({"mcp": {"servers": servers}} if servers else {})})
         argv = [*COMMAND, "-C", str(workspace)]
         panel.screen = Screen.spawn(argv, {**panel.env(), **(env or {})}, size)
-        panel.screen.wait_for(ready, timeout=40)
+        panel.screen.wait_for(ready)
         return panel
 
     yield begin
@@ -188,7 +188,7 @@ def test_servers_come_while_the_panel_is_open(start: Open, git_server: dict[str,
     assert "connecting" in panel.screen.raw  # the first picture did not wait for them
     panel.press("left")
     panel.screen.wait_for("▸ Built-in")
-    panel.screen.wait_for("git  ready · 12 tools", "◐ git_log", "JIRA_TOKEN is not set", timeout=60)
+    panel.screen.wait_for("git  ready · 12 tools", "◐ git_log", "JIRA_TOKEN is not set")
     assert panel.line("jira").rstrip().endswith("r restart  l log")
     panel.press("]", "enter")
     panel.screen.wait_for("▸ git")
@@ -238,7 +238,7 @@ def test_wide_and_hostile_names_stay_in_their_columns(start: Open) -> None:
     server = {"command": sys.executable, "args": [str(SERVERS / "strange_words.py")]}
     panel = start((80, 24), servers={"账单": server}, env={"LC_ALL": "zh_CN.UTF-8"}, ready="内置")
     panel.press("/", "查询")
-    panel.screen.wait_for("◐ 查询发票", "就绪", "范围：工作区", timeout=40)
+    panel.screen.wait_for("◐ 查询发票", "就绪", "范围：工作区")
     panel.press("enter", "enter")
     panel.screen.wait_for("✓ 查询发票", "启用（工作区）", "Esc 返回")
     panel.press("esc")

@@ -27,10 +27,10 @@ def double(llmock: LLMock) -> dict[str, Any]:
 
 
 async def cancelled_turn(one: Editor, turn: asyncio.Task[Any], msg_id: str) -> int:
-    """The error code that a cancelled turn gets; it must come within a second."""
+    """The error code that a cancelled turn gets; it must not wait for what runs, which takes half a minute at least."""
     one.cancel(msg_id)
-    done, _ = await asyncio.wait({turn}, timeout=1)
-    assert done, "the answer to a cancelled request took more than a second"
+    done, _ = await asyncio.wait({turn}, timeout=10)
+    assert done, "the answer to a cancelled request waited for what was cancelled"
     error = turn.exception()
     assert isinstance(error, JsonRpcException)
     return error.code

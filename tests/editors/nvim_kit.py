@@ -73,7 +73,7 @@ class Terminal:
     def lines(self) -> list[str]:
         return self.text().splitlines()
 
-    def wait(self, wanted: str | Callable[[str], Any], seconds: float = 20) -> str:
+    def wait(self, wanted: str | Callable[[str], Any], seconds: float = 60) -> str:
         """The screen, once it shows what is wanted."""
         fits = wanted if callable(wanted) else lambda text: wanted in text
 
@@ -113,4 +113,4 @@ class Terminal:
     def _messages(self) -> list[dict[str, Any]]:
         if not self.log.exists():
             return []
-        return [json.loads(line) for line in self.log.read_text().splitlines() if line.endswith("}")]
+        return [json.loads(line) for line in self.log.read_text().splitlines(keepends=True) if line.endswith("}\n")]

@@ -45,9 +45,9 @@ def neovim(tmp_path: Path, workspace: Path) -> Iterator[Callable[[], Terminal]]:
 def test_each_mistake_is_shown_on_its_own_line_and_goes_when_it_is_mended(neovim: Callable[[], Terminal]) -> None:
     screen = neovim()
     screen.command("Caddie tools")
-    screen.wait("Built-in", 60)
+    screen.wait("Built-in")
     screen.type("q")
-    text = screen.wait(lambda shown: shown.count("■") >= 4, 60)
+    text = screen.wait(lambda shown: shown.count("■") >= 4)
     lines = [line for line in text.splitlines() if "■" in line]
     said = {line.split('"')[1]: line for line in lines}
     assert "disabled" in said["disabeld"], "the nearest known key is named"
@@ -55,4 +55,4 @@ def test_each_mistake_is_shown_on_its_own_line_and_goes_when_it_is_mended(neovim
     assert "threshold" in said
     assert "at most 1; got 101" in said["threshold"]
     screen.command("%s/disabeld/deferred/ | %s/101/0.2/ | write")
-    screen.wait(lambda shown: '"deferred"' in shown and shown.count("■") == len(lines) - 2, 60)
+    screen.wait(lambda shown: '"deferred"' in shown and shown.count("■") == len(lines) - 2)

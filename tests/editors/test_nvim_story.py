@@ -44,9 +44,9 @@ def neovim(
 def connected(screen: Terminal) -> Terminal:
     """The git server is there: the panel says so."""
     screen.command("Caddie tools")
-    screen.wait("Built-in", 60)
+    screen.wait("Built-in")
     screen.type("/git_log\r")
-    screen.wait("▾ git  ready", 60)
+    screen.wait("▾ git  ready")
     return screen
 
 
@@ -62,15 +62,15 @@ def test_a_deferred_tool_is_hinted_found_permitted_and_run(
     screen.wait("Ask, or say")
 
     screen.type("Show me the commit logs of this repository")
-    screen.wait("⌁ git_log", 60)
+    screen.wait("⌁ git_log")
     screen.type(SEND)
-    shown = screen.wait("asks to run", 60)
+    shown = screen.wait("asks to run")
     assert "▌ git_log · git  asks to run  mcp__git__git_log" in shown
     assert "▌ max_count  3" in shown
     assert "ExecuteTool" not in shown
     screen.normal_mode()
     screen.type("a")
-    shown = screen.wait("The last commit fixes the rounding of totals.", 60)
+    shown = screen.wait("The last commit fixes the rounding of totals.")
     shown = screen.wait("tokens")
     assert "✓ looked for tools  commit history" in shown
     assert "✓ git_log  git · " in shown
@@ -95,12 +95,12 @@ def test_an_edit_is_permitted_by_its_diff_and_lands_in_the_unsaved_buffer(
     screen.command("call append(1, 'DRAFT = 7')")
     screen.wait("DRAFT = 7")
     chatting(screen).type("Change the draft" + SEND)
-    shown = screen.wait("asks to run", 60)
+    shown = screen.wait("asks to run")
     assert "▌ -DRAFT = 7" in shown
     assert "▌ +DRAFT = 8" in shown
     screen.normal_mode()
     screen.type("a")
-    screen.wait("Changed.", 60)
+    screen.wait("Changed.")
     screen.wait(lambda text: "DRAFT = 8" in text.splitlines()[1], 20)
     assert "DRAFT" not in (repository / "totals.py").read_text()
 
@@ -109,14 +109,14 @@ def test_a_stalled_model_is_stopped_and_the_next_message_works(neovim: Callable[
     llmock.stall()
     screen = chatting(neovim())
     screen.type("Are you there?" + SEND)
-    screen.wait("working", 60)
+    screen.wait("working")
     screen.normal_mode()
     screen.type("\x03")
     screen.wait("· stopped")
     llmock.reset()
     llmock.reply("I am here.")
     screen.type("iAnd now?" + SEND)
-    screen.wait("I am here.", 60)
+    screen.wait("I am here.")
 
 
 def test_a_state_is_changed_in_the_panel_and_says_who_decided(
@@ -139,29 +139,29 @@ def test_servers_of_an_unknown_folder_wait_for_trust(
     (repository / ".mcp.json").write_text(json.dumps({"mcpServers": {"shared": git_server}}))
     screen = neovim(mcp={"servers": {}})
     screen.command("lua require('caddie.client').ensure(function() end)")
-    screen.wait("trust", 60)
+    screen.wait("trust")
     screen.wait("1: ")
     screen.type("1\r")
     screen.command("Caddie tools")
-    screen.wait("Built-in", 60)
+    screen.wait("Built-in")
     screen.type("/git_log\r")
-    screen.wait("▾ shared  ready", 60)
+    screen.wait("▾ shared  ready")
 
 
 def test_a_conversation_is_taken_up_again_in_another_neovim(neovim: Callable[..., Terminal], llmock: LLMock) -> None:
     llmock.reply("Forty-two.")
     first = chatting(neovim())
     first.type("What is the answer?" + SEND)
-    first.wait("Forty-two.", 60)
+    first.wait("Forty-two.")
     first.wait("tokens")
     first.close()
     second = neovim()
     second.command("Caddie sessions")
-    second.wait("1: What is the answer?", 60)
+    second.wait("1: What is the answer?")
     second.type("1\r")
     shown = second.wait("Forty-two.")
     assert "› What is the answer?" in shown
     llmock.reply("Still forty-two.")
     second.type("Sure?" + SEND)
-    second.wait("Still forty-two.", 60)
+    second.wait("Still forty-two.")
     assert "What is the answer?" in str(llmock.last_request.body)

@@ -17,7 +17,7 @@ from caddie.providers.schema import for_anthropic, for_openai
 from caddie.providers.scripted import use
 from caddie.tools.names import assign_names
 from caddie.tools.tool import ImageContent, ToolResult, error_result, text_result
-from engine_kit import desk, mcp_tool
+from engine_kit import BOUND, desk, mcp_tool
 from targets_kit import PIXEL, targets
 
 ALLOW = {"permissions": {"allow": ["mcp__*"]}}
@@ -206,7 +206,7 @@ async def test_c18_a_cancelled_turn_cancels_the_call_at_the_server_once(workspac
         turn = asyncio.create_task(one.desk.turn("go", session.id))
         await one.until(lambda: len(one.heard) == 2)
         turn.cancel()
-        await asyncio.wait({turn}, timeout=5)
+        await asyncio.wait({turn}, timeout=BOUND)
         assert turn.cancelled()
         await one.until(lambda: len(one.heard) == 3)
         assert not (await one.desk.bridge("mcp__acme__shape", {})).is_error

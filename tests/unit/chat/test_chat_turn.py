@@ -244,7 +244,8 @@ async def test_what_was_said_before_a_cancel_stays_in_the_history(workspace: Pat
         async with asyncio.timeout(BOUND):
             await reached.wait()
         turn.cancel()
-        await asyncio.wait({turn}, timeout=1)
+        await asyncio.wait({turn}, timeout=BOUND)
+        assert turn.cancelled()
         await one.turn("go on", session.id)
     assert one.provider.requests[-1].messages[1].text == "The answer is"
 

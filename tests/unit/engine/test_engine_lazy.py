@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine_kit import Desk, desk
+from engine_kit import BOUND, Desk, desk
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "mcp_servers"
 SERVER = """
@@ -41,7 +41,7 @@ class Zoo:
 
 
 async def ready(one: Desk) -> None:
-    assert await one.engine.mcp.settled(None, 20) == ()
+    assert await one.engine.mcp.settled(None, BOUND) == ()
 
 
 async def test_the_tools_of_a_server_that_rests_are_found_hinted_and_run(workspace: Path, tmp_path: Path) -> None:

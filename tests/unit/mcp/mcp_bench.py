@@ -18,7 +18,7 @@ from caddie.tools.servers import ServerStatus
 from caddie.tools.tool import Tool, ToolResult
 
 SERVERS = Path(__file__).parents[2] / "fixtures" / "mcp_servers"
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def fixture_server(script: str, *args: object, **more: Any) -> ConfiguredServer:

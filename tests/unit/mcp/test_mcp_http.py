@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from mcp_bench import Bench
+from mcp_bench import PATIENCE, Bench
 
 from caddie.errors import ToolUnavailable
 from caddie.mcp.manager import ConfiguredServer
@@ -71,7 +71,7 @@ def url() -> Iterator[str]:
 
 
 def at(url: str, **headers: str) -> ConfiguredServer:
-    return ConfiguredServer(McpServer(url=url, headers=headers, timeout=10), "test")
+    return ConfiguredServer(McpServer(url=url, headers=headers, timeout=PATIENCE), "test")
 
 
 async def test_a_server_at_an_address_gets_the_headers_and_is_called(bench: Bench, url: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from mcp_bench import SERVERS, fixture_server, until_true
+from mcp_bench import PATIENCE, SERVERS, fixture_server, until_true
 
 from caddie.errors import ServerFailed, ToolUnavailable
 from caddie.mcp import supervisor
@@ -51,7 +51,7 @@ async def test_configuring_does_not_wait_and_settled_does(bench: Bench, tmp_path
     assert await bench.manager.settled(["slow"], 0.05) == ("slow",)
     assert await bench.manager.settled(["other"], 0.05) == ()
     gate.touch()
-    assert await bench.manager.settled(["slow"], 10) == ()
+    assert await bench.manager.settled(["slow"], PATIENCE) == ()
     assert bench.names("slow") == ["slow"]
 
 
@@ -128,7 +128,7 @@ async def test_a_changed_list_is_followed_over_all_pages(bench: Bench) -> None:
     await bench.connect(grows=fixture_server("grows.py"))
     assert bench.names("grows") == ["start"]
     await bench.call("grows", "start")
-    assert await bench.manager.settled(["grows"], 10) == ()
+    assert await bench.manager.settled(["grows"], PATIENCE) == ()
     assert len(bench.tools["grows"]) == 89
     assert "start" not in bench.names("grows")
     assert (await bench.call("grows", "grown_88")).text == "did grown_88"
@@ -137,7 +137,7 @@ async def test_a_changed_list_is_followed_over_all_pages(bench: Bench) -> None:
 async def test_a_changed_list_is_followed_in_the_newest_protocol_too(bench: Bench) -> None:
     await bench.connect(modern=fixture_server("modern.py"))
     assert (await bench.call("modern", "grow")).text == "grown"
-    assert await bench.manager.settled(["modern"], 10) == ()
+    assert await bench.manager.settled(["modern"], PATIENCE) == ()
     assert bench.names("modern") == ["grow", "late"]
     assert (await bench.call("modern", "late")).text == "late but here"
 
@@ -154,7 +154,7 @@ async def test_a_restart_shows_the_new_tools_and_never_none(bench: Bench, count:
     await bench.connect(many=fixture_server("counted.py", count))
     offer(count, 15)
     await bench.manager.restart("many")
-    assert await bench.manager.settled(["many"], 10) == ()
+    assert await bench.manager.settled(["many"], PATIENCE) == ()
     assert bench.told == [("many", 9), ("many", 19)]
 
 
@@ -167,7 +167,7 @@ async def test_stopping_takes_the_tools_away_and_starting_brings_them_back(bench
     with pytest.raises(ToolUnavailable, match="stopped"):
         await old.run({}, bench.context())
     await bench.manager.start("many")
-    assert await bench.manager.settled(["many"], 10) == ()
+    assert await bench.manager.settled(["many"], PATIENCE) == ()
     assert len(bench.tools["many"]) == 9
 
 
@@ -206,7 +206,7 @@ async def test_closing_while_connecting_is_bounded_and_leaves_nothing(bench: Ben
     before = {child.pid for child in mine.children(recursive=True)}
     await bench.manager.configure({"mute": fixture_server("holds_list.py", tmp_path / "never")})
     await until_true(lambda: bool({child.pid for child in mine.children(recursive=True)} - before))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await bench.manager.close()
     assert {child.pid for child in mine.children(recursive=True)} <= before
 
@@ -227,7 +227,7 @@ async def test_servers_that_are_switched_off_rest_until_asked_for(bench: Bench, 
     assert bench.status("off").state == "stopped"
     assert "mcp.servers.off.enabled" in bench.status("off").reason
     await bench.manager.start("off")
-    assert await bench.manager.settled(["off"], 10) == ()
+    assert await bench.manager.settled(["off"], PATIENCE) == ()
     assert len(bench.tools["off"]) == 9
 
 

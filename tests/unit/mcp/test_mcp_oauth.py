@@ -42,7 +42,7 @@ def url(grants: Grants) -> Iterator[str]:
 
 
 def at(url: str) -> ConfiguredServer:
-    return ConfiguredServer(McpServer(url=url, timeout=10), "test")
+    return ConfiguredServer(McpServer(url=url, timeout=PATIENCE), "test")
 
 
 def token_files(bench: Bench) -> list[Path]:

@@ -94,7 +94,7 @@ def request(*messages: Message, **fields: Any) -> ModelRequest:
 
 
 async def collect(provider: Provider, asked: ModelRequest | None = None) -> list[StreamEvent]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return [event async for event in provider.stream(asked or request())]
 
 

@@ -260,7 +260,7 @@ async def test_an_answer_that_is_no_stream_is_rejected(kind: str, content: bytes
 async def test_closing_the_iterator_closes_the_connection() -> None:
     pieces = Pieces([OK])
     server = Server(httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=pieces))
-    async with asyncio.timeout(5), aclosing(anthropic(server.client).stream(request())) as events:
+    async with asyncio.timeout(60), aclosing(anthropic(server.client).stream(request())) as events:
         await anext(events)
         assert not pieces.closed
     assert pieces.closed

@@ -51,7 +51,7 @@ def models(*names: str) -> bytes:
 
 @pytest.fixture
 async def client():
-    async with asyncio.timeout(20), httpx.AsyncClient(trust_env=False) as client:
+    async with asyncio.timeout(60), httpx.AsyncClient(trust_env=False) as client:
         yield client
 
 
@@ -119,7 +119,7 @@ async def test_keys_that_are_passed_over_are_named(client: httpx.AsyncClient) ->
 @asynccontextmanager
 async def looking(*servers: LocalServer) -> AsyncIterator[Models]:
     models = Models({}, servers)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         yield models
     await models.close()
 

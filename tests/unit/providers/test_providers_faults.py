@@ -181,7 +181,7 @@ async def half_an_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWri
 
 
 async def asked_at(address: str, **options: object) -> ProviderError:
-    async with asyncio.timeout(10), httpx.AsyncClient(trust_env=False) as client:
+    async with asyncio.timeout(60), httpx.AsyncClient(trust_env=False) as client:
         with pytest.raises(ProviderError) as caught:
             await collect(openai_chat(client, base_url=address, **options))
     return caught.value
@@ -221,7 +221,7 @@ async def test_a_kept_connection_that_the_server_closed_is_no_error() -> None:
             await reader.readuntil(b"\r\n\r\n")
             seen.append(2)
 
-    async with listening(once) as address, httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(20):
+    async with listening(once) as address, httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(60):
         provider = openai_chat(client, base_url=address)
         for _ in range(3):
             assert await collect(provider)

@@ -40,7 +40,7 @@ def listed(*entries: dict[str, Any]) -> dict[str, Any]:
 
 
 async def local_models(answers: Answers) -> dict[str, int | None]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         found = await openai_chat(Site(answers).client, default_model="").list_models()
     return {model.id: model.context for model in found}
 
@@ -166,6 +166,6 @@ async def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.Monke
 
     client = httpx.AsyncClient(transport=httpx.MockTransport(silence))
     provider = openai_chat(client)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         with pytest.raises(ProviderUnreachable, match=r"0\.05 seconds"):
             await provider._endpoint.ask(provider._endpoint.url, seconds=0.05)

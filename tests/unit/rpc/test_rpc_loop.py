@@ -77,7 +77,7 @@ async def test_a_thread_that_never_ends_does_not_keep_the_server() -> None:
         before = time.monotonic()
         client.stdin.close()
         assert (await client.end())[0] == 0
-        assert time.monotonic() - before < 15
+        assert time.monotonic() - before < 60, "the thread blocks for 600"
 
 
 async def test_exit_is_heard_before_initialize() -> None:
@@ -103,7 +103,7 @@ async def test_a_cancelled_request_is_answered_at_once_and_leaves_no_child() -> 
         before = time.monotonic()
         client.send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": "long"}})
         answer = await client.read()
-        assert time.monotonic() - before < 1
+        assert time.monotonic() - before < 10, "it would have slept for 60"
         assert (answer["id"], answer["error"]["code"]) == ("long", -32800)
         assert not _alive(child)
 
@@ -194,7 +194,7 @@ async def test_a_client_that_does_not_read_stalls_nobody_and_gets_all_text_in_or
         client.send(request(1, "test/stream", {"size": count}))
         client.send(request(2, "test/sleep", {"seconds": 0}))
         await client.stderr_has(b"tidied")  # the loop went on although nobody reads
-        await asyncio.sleep(0.5)
+        await client.stderr_has(b"streamed")
         text, sequence = "", []
         while "id" not in (message := await client.read()) or message["id"] != 1:
             if message.get("method") == "caddie/chat/event":

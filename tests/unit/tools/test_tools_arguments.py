@@ -15,7 +15,7 @@ from caddie.errors import InvalidArguments
 from caddie.tools.arguments import Checked, check_arguments
 from caddie.tools.tool import ToolSpec
 
-AT_ONCE = 2.0  # seconds, on a busy machine; the hard cases take minutes when they are not bounded
+AT_ONCE = 10.0  # seconds, on a busy machine; the hard cases take minutes when they are not bounded
 
 
 def spec(schema: Any) -> ToolSpec:

@@ -66,7 +66,7 @@ def answer(reply: Message, text: str, *, is_error: bool = False) -> list[Message
 def events_of(messages: list[Message], tools: tuple[ToolDefinition, ...] = TOOLS) -> list[StreamEvent]:
     async def collect() -> list[StreamEvent]:
         request = ModelRequest("", "Workspace: /w", tools, tuple(messages), "s1")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return [event async for event in Offline().stream(request)]
 
     return asyncio.run(collect())

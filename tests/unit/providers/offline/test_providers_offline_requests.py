@@ -66,7 +66,7 @@ class Search:
 
 async def respond(messages: list[Message]) -> Message:
     request = ModelRequest("", SYSTEM, core_tools(), tuple(messages), "s1")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         events = [event async for event in Offline().stream(request)]
     assert isinstance(events[-1], Completed)
     return events[-1].message

@@ -133,7 +133,7 @@ class World:
     @staticmethod
     async def until(is_true: Callable[[], object]) -> None:
         """For what other processes do, of which no event tells."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not is_true():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
