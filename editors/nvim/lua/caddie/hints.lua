@@ -25,6 +25,7 @@ end
 
 ---@param on boolean
 function M.enable(on)
+  timer:stop()
   state.enabled = on
   M.dismiss()
 end
