@@ -34,7 +34,7 @@ def repository(workspace: Path) -> Path:
     env = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
     def git(*args: str) -> None:
-        subprocess.run(["git", *args], cwd=workspace, env=env, check=True, capture_output=True, timeout=30)
+        subprocess.run(["git", *args], cwd=workspace, env=env, check=True, capture_output=True, timeout=120)
 
     git("init", "-q", "-b", "main")
     for number, message in enumerate(("Begin", "Add totals", "Fix the rounding of totals")):

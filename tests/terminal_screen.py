@@ -14,6 +14,7 @@ import pyte
 from pyte.screens import Char
 
 TIMEOUT = 60.0
+PAUSE, PIECES = 0.02, 10
 KEYS = {
     "ctrl-c": "\x03",
     "ctrl-d": "\x04",
@@ -75,14 +76,15 @@ class Screen:
         child.delaybeforesend = None
         return cls(child, columns, lines)
 
-    def read(self, wait: float = 0.05) -> None:
-        """Takes in what the program has written."""
+    def read(self, wait: float = 0.05) -> bool:
+        """Takes in what the program has written; whether there was anything."""
         try:
             chunk = self.child.read_nonblocking(65536, timeout=wait)
         except (pexpect.TIMEOUT, pexpect.EOF):
-            return
+            return False
         self.raw += chunk
         self.stream.feed(chunk)
+        return True
 
     def text(self) -> str:
         """The visible screen."""
@@ -131,7 +133,14 @@ class Screen:
         return int(self.child.exitstatus if self.child.exitstatus is not None else -(self.child.signalstatus or 0))
 
     def close(self) -> None:
-        self.child.close(force=True)
+        """The program is gone afterwards; a busy machine takes longer over it than pexpect waits."""
+        try:
+            self.child.close(force=True)
+        except pexpect.ExceptionPexpect:
+            end = time.monotonic() + TIMEOUT
+            while self.child.isalive():
+                assert time.monotonic() < end, "it cannot be killed"
+                time.sleep(PAUSE)
 
     def style_of(self, text: str) -> Char:
         """How the first character of `text` looks: `.fg`, `.bold`, …"""
@@ -159,9 +168,17 @@ class Screen:
         while True:
             screen = self.text()
             if is_there(screen):  # type: ignore[operator]
-                return screen
+                return self._whole(screen, is_there)
             assert time.monotonic() < end, f"waited {timeout} s for {what}:\n{screen}"
             self.read()
+
+    def _whole(self, screen: str, is_there: object) -> str:
+        """A picture comes in pieces: the last one that fits, once the program pauses or has gone on."""
+        for _ in range(PIECES):
+            if not self.read(PAUSE) or not is_there(later := self.text()):  # type: ignore[operator]
+                break
+            screen = later
+        return screen
 
 
 def _style(char: Char) -> str:

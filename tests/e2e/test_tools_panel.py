@@ -52,7 +52,7 @@ class Panel:
 
     def leave(self) -> None:
         self.press("ctrl-c")
-        assert self.screen.wait_for_exit(30) == 0
+        assert self.screen.wait_for_exit() == 0
 
     def told(self) -> dict[str, Any]:
         """What `caddie tools --json` says now, by label."""
@@ -105,7 +105,7 @@ def test_what_is_chosen_holds_on_disk_and_for_every_other_command(start: Open) -
     panel.press("esc")
     panel.screen.wait_for("✓ Edit")  # the first Esc clears the filter
     panel.press("esc")
-    assert panel.screen.wait_for_exit(30) == 0
+    assert panel.screen.wait_for_exit() == 0
     told = panel.told()["WebFetch"]
     assert (told["state"], told["stateSource"]["scope"]) == ("deferred", "workspace")
 
@@ -180,7 +180,7 @@ def test_why_follows_the_selection_and_closes_before_the_panel(start: Open) -> N
     panel.press("esc")
     panel.screen.wait_until_gone("Read is enabled")
     panel.press("q")
-    assert panel.screen.wait_for_exit(30) == 0
+    assert panel.screen.wait_for_exit() == 0
 
 
 def test_servers_come_while_the_panel_is_open(start: Open, git_server: dict[str, object]) -> None:
@@ -290,7 +290,7 @@ def test_what_is_read_stays_where_it_is_while_servers_report(start: Open) -> Non
 def test_a_signal_gives_the_terminal_back(start: Open, number: signal.Signals) -> None:
     panel = start()
     panel.screen.child.kill(number)
-    panel.screen.wait_for_exit(30)
+    panel.screen.wait_for_exit()
     assert "\x1b[?1049l" in panel.screen.raw
     assert "Traceback" not in panel.screen.raw
 

@@ -51,7 +51,7 @@ def lua(tmp_path: Path) -> Callable[..., Any]:
         argv = [NVIM, "--headless", *QUIET, "-u", str(tmp_path / "init.lua"), "-l", str(tmp_path / "run.lua")]
         env = {**os.environ, **isolated(tmp_path)}
         done = subprocess.run(
-            [*argv, str(tmp_path)], cwd=folder, env=env, capture_output=True, text=True, timeout=30, check=False
+            [*argv, str(tmp_path)], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
         )
         assert done.returncode == 0, done.stderr
         return json.loads((tmp_path / "result.json").read_text()).get("result")

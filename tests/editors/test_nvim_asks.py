@@ -19,6 +19,7 @@ def asked(terminal: Start, *requests: dict[str, Any], after: tuple[dict[str, Any
     screen.type("go" + SEND)
     screen.wait("waiting for you")
     screen.normal_mode()
+    screen.wait(lambda text: "▌" in text and "▌ Esc, then" not in text)  # it is drawn anew for the mode
     return screen
 
 
@@ -69,11 +70,16 @@ def test_a_pick_is_taken_back_with_backspace_and_hints_can_be_off(terminal: Star
     screen.wait_gone("with: ")
     screen.normal_mode()
     screen.command("Caddie hints off")
+    screen.type(GO)
+    screen.until(lambda: screen.sent("test/go"))  # whatever was sent before has come
     before = len(screen.sent("caddie/chat/draft"))
     screen.type("amoney")
     screen.wait("money")
     screen.normal_mode()
-    assert len(screen.sent("caddie/chat/draft")) == before
+    screen.command("Caddie hints on")
+    screen.type("a!")
+    screen.until(lambda: "money!" in str(screen.sent("caddie/chat/draft")[-1]))
+    assert len(screen.sent("caddie/chat/draft")) == before + 1, "nothing was sent while they were off"
 
 
 @pytest.mark.parametrize(("key", "choice"), [("a", "once"), ("s", "session"), ("w", "always")])

@@ -132,14 +132,13 @@ def test_who_reads_above_keeps_the_place_while_text_streams_in(terminal: Start) 
     screen.wait("line 39")
     screen.normal_mode()
     screen.type("gg4j")
-    before = screen.wait(lambda text: "line 1\n" in text + "\n" and "line 39" not in text)
-    cursor = screen.cursor()
+    screen.wait(lambda text: "line 1\n" in text + "\n" and "line 39" not in text)
+    where = "line('.') .. ' of ' .. line('w0') .. ', news ' .. (search('newest words', 'nw') > 0)"
+    screen.command(f"echo 'first ' .. {where}")
+    before = screen.wait("first 5 of 1, news 0")
     screen.type(GO)
-    screen.until(lambda: len(screen.sent("test/go")) == 1)
-    screen.type("\x0c")
-    screen.wait("line 1")
-    assert screen.text().splitlines()[1:8] == before.splitlines()[1:8]
-    assert screen.cursor() == cursor
+    screen.command(f"while !search('newest words', 'nw') | sleep 10m | endwhile | echo 'then ' .. {where}")
+    assert screen.wait("then 5 of 1, news 1").splitlines()[1:8] == before.splitlines()[1:8]
     screen.type("i")
     screen.wait("newest words")
 

@@ -101,7 +101,7 @@ def test_an_edit_is_permitted_by_its_diff_and_lands_in_the_unsaved_buffer(
     screen.normal_mode()
     screen.type("a")
     screen.wait("Changed.")
-    screen.wait(lambda text: "DRAFT = 8" in text.splitlines()[1], 20)
+    screen.wait(lambda text: "DRAFT = 8" in text.splitlines()[1])
     assert "DRAFT" not in (repository / "totals.py").read_text()
 
 

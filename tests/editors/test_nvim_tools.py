@@ -53,7 +53,7 @@ ANSWERS = {
 def panel(terminal: Start) -> Terminal:
     screen = terminal({"answers": ANSWERS}, chat=False, size=(100, 34))
     screen.command("Caddie tools")
-    screen.wait("jira")
+    screen.wait(lambda text: all(one["label"] in text for one in TOOLS) and "jira" in text)
     return screen
 
 
