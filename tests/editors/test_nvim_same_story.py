@@ -29,7 +29,7 @@ def heard(messages: list[dict[str, Any]]) -> list[list[Any]]:
     return out
 
 
-def test_neovim_says_what_every_client_says(terminal: Callable[..., Terminal]) -> None:
+def test_f11_neovim_says_what_every_client_says(terminal: Callable[..., Terminal]) -> None:
     screen = terminal(STORY["script"])
     screen.type("Which invoices are overdue?")
     screen.wait("⌁ find_invoices")

@@ -82,8 +82,9 @@ async def test_b10_noise_on_a_servers_stdout_is_skipped(workspace: Path) -> None
         async with asyncio.timeout(BOUND):
             await one.engine.mcp.settled(None, BOUND)
         names = [spec.name for spec in one.engine.catalogue.specs if spec.server == "noisy"]
-        result = await one.bridge(names[0], {})
-    assert not result.is_error
+        results = [await one.bridge(names[0], {}) for _ in range(2)]
+    assert names == ["mcp__noisy__quiet"]
+    assert [result.text for result in results] == ["heard", "heard"]
 
 
 async def test_a_broken_mcp_json_is_reported_with_its_place_and_the_rest_stays_in_force(workspace: Path) -> None:

@@ -172,7 +172,9 @@ async def live(one: Desk, api: Api, session: str = "") -> str:
 
 
 @pytest.mark.parametrize("name", APIS)
-async def test_the_prefix_stays_the_same_bytes_whatever_happens_and_after_a_resume(name: str, workspace: Path) -> None:
+async def test_f10_the_prefix_stays_the_same_bytes_whatever_happens_and_after_a_resume(
+    name: str, workspace: Path
+) -> None:
     answer, make, host, deferral = APIS[name]
     api = Api(answer)
     settings = {**ALLOW, "tools": {"deferral": deferral}}

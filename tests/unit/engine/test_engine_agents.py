@@ -34,7 +34,7 @@ async def test_an_agent_works_apart_and_its_report_is_the_result(workspace: Path
     assert "tokens read" in shown
 
 
-async def test_an_agent_inherits_the_states_of_its_session(workspace: Path) -> None:
+async def test_e01_an_agent_inherits_the_states_of_its_session(workspace: Path) -> None:
     """What is deferred, enabled or disabled for the conversation is so for its agents."""
     answers = (["hi"], [TASK], ["done"], ["done"])
     settings = {**ALLOW, "tools": {"deferred": ["Grep"], "disabled": ["WebFetch"]}}
@@ -53,7 +53,7 @@ async def test_an_agent_inherits_the_states_of_its_session(workspace: Path) -> N
     assert "git_add" not in said
 
 
-async def test_a_disabled_tool_is_refused_to_an_agent_directly_and_over_the_bridge(workspace: Path) -> None:
+async def test_d01_a_disabled_tool_is_refused_to_an_agent_directly_and_over_the_bridge(workspace: Path) -> None:
     calls = [use("mcp__git__git_add", "c1"), use("ExecuteTool", "c2", tool_name="mcp__git__git_add", params={})]
     answers = (["hi"], [TASK], calls, ["refused"], ["done"])
     async with desk(workspace, answers=answers, settings=ALLOW, tools=TOOLS) as one:
@@ -111,19 +111,35 @@ async def test_an_agent_that_cannot_reach_its_model_says_so_and_the_turn_lives(w
     assert said == "I could not delegate."
 
 
-async def test_an_agent_gets_definitions_whole_and_can_search(workspace: Path) -> None:
-    """C10, E01, E02: no `$defs` is lost on the way, and what is deferred stays so and can be found."""
+async def test_e01_c10_an_agent_gets_definitions_whole_and_finds_and_calls_what_is_deferred(workspace: Path) -> None:
     condition = {"$defs": {"OrderCond": {"enum": ["new", "paid"]}}, "type": "object",
                  "properties": {"cond": {"$ref": "#/$defs/OrderCond"}}}  # fmt: skip
     orders = mcp_tool("shop", "find_orders", "Find orders by condition", condition)
-    answers = ([TASK], [use("ToolSearch", "c1", query="find orders")], ["found"], ["done"])
+    answers = ([TASK], [use("ToolSearch", "c1", query="find orders")],
+               [use("ExecuteTool", "c2", tool_name="mcp__shop__find_orders", params={"cond": "paid"})],
+               ["found"], ["done"])  # fmt: skip
     settings = {**ALLOW, "tools": {"enabled": ["mcp__git__git_log"]}}
     async with desk(workspace, answers=answers, settings=settings, tools={**TOOLS, "shop": (orders,)}) as one:
         await one.turn("go")
         await one.engine.admin.set_state([("mcp__shop__find_orders", "enabled")], "user")
         one.provider._answers += [(TASK,), ("seen",), ("done",)]
         await one.turn("go on")
-        first, found, second = (one.provider.requests[number] for number in (1, 2, 5))
+        first, found, second = (one.provider.requests[number] for number in (1, 2, 6))
+        called = one.provider.requests[3]
     assert "mcp__shop__find_orders" not in {tool.name for tool in first.tools}
     assert '"OrderCond"' in str(found.messages[-1])
+    assert "find_orders ran with {'cond': 'paid'}" in str(called.messages[-1])
     assert {tool.name: tool.input_schema for tool in second.tools}["mcp__shop__find_orders"] == condition
+
+
+async def test_e02_an_agents_request_is_as_small_as_its_parents_with_300_deferred_tools(workspace: Path) -> None:
+    schema = {"type": "object", "properties": {f"p{n}": {"type": "string", "description": "x" * 80} for n in range(9)}}
+    many = {"big": tuple(mcp_tool("big", f"tool_{n}", "Does something", schema) for n in range(300))}
+    async with desk(workspace, answers=([TASK], ["report"], ["done"]), settings=ALLOW, tools=many) as one:
+        await one.turn("go")
+        parent, child = one.provider.requests[0], one.provider.requests[1]
+    assert {tool.name for tool in parent.tools} - {tool.name for tool in child.tools} == {"Agent"}
+    assert {"ToolSearch", "ExecuteTool", "Read"} <= {tool.name for tool in child.tools}
+    assert not any(tool.name.startswith("mcp__") for tool in child.tools)
+    assert len(str(child.tools)) < len(str(parent.tools))
+    assert "mcp__big__tool_299" in str(child.messages[0]), "known by name"

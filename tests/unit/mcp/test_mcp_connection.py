@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcp_bench import Bench
 
 
-async def test_noise_on_stdout_is_skipped_and_logged_once(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+async def test_b10_noise_on_stdout_is_skipped_and_logged_once(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         await bench.connect(noisy=fixture_server("noisy.py"))
         assert (await bench.call("noisy", "quiet")).text == "heard"
@@ -26,7 +26,7 @@ async def test_noise_on_stdout_is_skipped_and_logged_once(bench: Bench, caplog: 
     assert [record.message.count("skipped output") for record in caplog.records if "noisy" in record.message] == [1]
 
 
-async def test_bytes_that_are_not_utf8_are_replaced_visibly_and_the_session_lives(bench: Bench) -> None:
+async def test_b11_bytes_that_are_not_utf8_are_replaced_visibly_and_the_session_lives(bench: Bench) -> None:
     await bench.connect(odd=fixture_server("odd_bytes.py"))
     text = (await bench.call("odd", "bytes")).text
     assert text.endswith("\ufffd \ufffd \ufffd end")

@@ -61,7 +61,7 @@ async def test_a_ready_server_tells_version_origin_and_number_of_tools(bench: Be
     assert (status.state, status.version, status.origin, status.tools) == ("ready", "1.2.3", "test", 9)
 
 
-async def test_a_list_that_never_comes_is_a_failure_in_time(bench: Bench, tmp_path: Path) -> None:
+async def test_b07_a_list_that_never_comes_is_a_failure_in_time(bench: Bench, tmp_path: Path) -> None:
     await bench.connect(mute=fixture_server("holds_list.py", tmp_path / "never", timeout=4))
     assert bench.status("mute").state == "failed"
     assert bench.status("mute").reason.startswith("connected, but its tool list failed: no answer within 4 s")
@@ -124,7 +124,7 @@ async def test_a_missing_working_directory_is_named(bench: Bench, count: Path) -
     assert "nowhere does not exist" in bench.status("foo").reason
 
 
-async def test_a_changed_list_is_followed_over_all_pages(bench: Bench) -> None:
+async def test_b02_a_changed_list_is_followed_over_all_pages(bench: Bench) -> None:
     await bench.connect(grows=fixture_server("grows.py"))
     assert bench.names("grows") == ["start"]
     await bench.call("grows", "start")
@@ -142,7 +142,7 @@ async def test_a_changed_list_is_followed_in_the_newest_protocol_too(bench: Benc
     assert (await bench.call("modern", "late")).text == "late but here"
 
 
-async def test_tools_are_told_once_while_nothing_changes(bench: Bench, count: Path) -> None:
+async def test_b06_tools_are_told_once_while_nothing_changes(bench: Bench, count: Path) -> None:
     await bench.connect(many=fixture_server("counted.py", count))
     for _ in range(3):
         await bench.call("many", "t1")
@@ -150,7 +150,7 @@ async def test_tools_are_told_once_while_nothing_changes(bench: Bench, count: Pa
     assert lists_asked(count) == 1
 
 
-async def test_a_restart_shows_the_new_tools_and_never_none(bench: Bench, count: Path) -> None:
+async def test_b04_a_restart_shows_the_new_tools_and_never_none(bench: Bench, count: Path) -> None:
     await bench.connect(many=fixture_server("counted.py", count))
     offer(count, 15)
     await bench.manager.restart("many")
@@ -192,7 +192,7 @@ async def test_an_idle_death_is_noticed_and_mended(bench: Bench, count: Path) ->
     assert int((await bench.call("many", "pid")).text) != first
 
 
-async def test_nothing_survives_a_close_even_what_the_server_started(bench: Bench, count: Path) -> None:
+async def test_b08_nothing_survives_a_close_even_what_the_server_started(bench: Bench, count: Path) -> None:
     script = f"sleep 999 & exec {sys.executable} {SERVERS / 'counted.py'} {count}"
     await bench.connect(sh=ConfiguredServer(McpServer(command="sh", args=("-c", script)), "test"))
     group = int((await bench.call("sh", "pid")).text)

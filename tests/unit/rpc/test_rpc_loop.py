@@ -149,7 +149,7 @@ async def test_an_answer_of_the_client_reaches_the_handler() -> None:
         {"result": {"answers": [1]}},
     ],
 )
-async def test_a_client_that_cannot_answer_is_told_apart_from_a_no(answer: dict[str, Any]) -> None:
+async def test_d14_a_client_that_cannot_answer_is_told_apart_from_a_no(answer: dict[str, Any]) -> None:
     async with start() as client:
         asked = await client.call(1, "test/ask")
         client.send({"jsonrpc": "2.0", "id": asked["id"], **answer})

@@ -149,7 +149,7 @@ PROPERTIES = [
             last(seen) == "failed" and seen.is_error and "timeout" in seen.text
             and (kind == "builtin" or seen.heard[-1][0] == "cancelled")
         ),
-        MCP_ALL, timeout=0.5,
+        MCP_ALL, timeout=3,  # the server has to start within it too
     ),
     Property(
         "error flag", ("Bash", {"command": "echo the disk is full; exit 3"}), ("mcp__acme__fail", {}),

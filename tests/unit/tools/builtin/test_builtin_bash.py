@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from caddie.tools.builtin.bash import TOOL
+from caddie.tools.builtin.bash import TOOL, UPDATE_SECONDS
 from caddie.tools.builtin.process import environment
 from caddie.tools.tool import CommandPreview
 
@@ -76,14 +76,14 @@ async def test_a_process_that_left_the_group_and_holds_the_pipe_hangs_nothing(wo
 
 async def test_timeout_ends_the_whole_tree_even_what_ignores_term(world):
     command = "trap '' TERM; (trap '' TERM; sleep 300 & echo $! >>pids; wait) & echo $! >>pids; echo $$ >>pids; wait"
-    result = await world.run(TOOL, command=f"echo started; {command}; sleep 300", timeout_seconds=0.5)
+    result = await world.run(TOOL, command=f"echo started; {command}; sleep 300", timeout_seconds=3)
     assert result.is_error
-    assert result.text.startswith("started\n\nStopped after 0.5 seconds")
+    assert result.text.startswith("started\n\nStopped after 3 seconds")
     assert not any(map(is_alive, await pids_in(world, 3)))
 
 
 async def test_timeout_ends_children_that_made_a_session_of_their_own(world):
-    await world.run(TOOL, command="setsid sh -c 'echo $$ >pids; sleep 300' ; true", timeout_seconds=0.5)
+    await world.run(TOOL, command="setsid sh -c 'echo $$ >pids; sleep 300' ; true", timeout_seconds=3)
     assert not any(map(is_alive, await pids_in(world, 1)))
 
 
@@ -120,14 +120,15 @@ async def test_a_flood_keeps_its_head_and_tail_and_the_loop_stays_responsive(wor
             gaps.append(time.monotonic() - before)
 
     heart, started = asyncio.create_task(beat()), time.monotonic()
-    result = await world.run(TOOL, command="echo first; yes; echo never", timeout_seconds=1)
+    result = await world.run(TOOL, command="echo first; yes; echo never", timeout_seconds=3)
     heart.cancel()
-    assert max(gaps) < (time.monotonic() - started) / 2
+    elapsed = time.monotonic() - started
+    assert max(gaps) < elapsed / 2
     assert len(result.text) < 31_000
     assert result.text.startswith("first\ny\ny\n")
-    assert "Stopped after 1 seconds" in result.text
+    assert "Stopped after 3 seconds" in result.text
     assert 10_000_000 <= len(saved_text(result.text)) < 10_200_000
-    assert len(world.progress) <= 30
+    assert len(world.progress) <= elapsed / UPDATE_SECONDS + 10
 
 
 async def test_a_long_output_is_saved_whole_and_the_result_says_how_much_and_where(world):
