@@ -2,17 +2,23 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { FileMatch } from '../../webview/src/bridge';
+import { localFolders } from '../folders';
 import type { Attachment } from '../protocol';
+import { globsIn, inTurns } from './file-search';
 
 const MOST_FILES = 30;
 const SEVERITIES = ['error', 'warning', 'information', 'hint'];
 
-/** Files whose name has these letters in it, those that are open first. */
+/** Files of all folders whose name has these letters in it, those that are open first. */
 export async function findFiles(query: string): Promise<FileMatch[]> {
   const fits = (uri: vscode.Uri) => shownPath(uri).toLowerCase().includes(query.toLowerCase());
   const open = openFiles().filter(fits);
-  const pattern = `**/${query.split('/').map(anyCase).join('*/**/')}*`;
-  const found = query ? await vscode.workspace.findFiles(pattern, undefined, MOST_FILES) : [];
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const searches = folders.flatMap((folder) =>
+    globsIn(folder.name, query, folders.length > 1).map((glob) => new vscode.RelativePattern(folder, glob)),
+  );
+  const search = (pattern: vscode.RelativePattern) => vscode.workspace.findFiles(pattern, undefined, MOST_FILES);
+  const found = query ? inTurns(await Promise.all(searches.map(search))) : [];
   const all = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
   return [...all.values()].slice(0, MOST_FILES).map((uri) => {
     const shown = shownPath(uri);
@@ -26,12 +32,6 @@ function openFiles(): vscode.Uri[] {
   return tabs.flatMap(({ input }) =>
     input instanceof vscode.TabInputText && input.uri.scheme === 'file' ? [input.uri] : [],
   );
-}
-
-/** Globs tell apart upper and lower case; people do not. What is special in a glob is left out. */
-function anyCase(word: string): string {
-  const letters = [...word.replace(/[[\]{}*?!,\\]/g, '')];
-  return `*${letters.map((letter) => (/\p{L}/u.test(letter) ? `[${letter.toLowerCase()}${letter.toUpperCase()}]` : letter)).join('')}`;
 }
 
 export function shownPath(uri: vscode.Uri): string {
@@ -63,7 +63,7 @@ export async function chooseFiles(): Promise<string[]> {
   const chosen = await vscode.window.showOpenDialog({
     canSelectMany: true,
     openLabel: vscode.l10n.t('Attach'),
-    defaultUri: vscode.workspace.workspaceFolders?.[0]?.uri,
+    defaultUri: localFolders()[0]?.uri,
   });
   return (chosen ?? []).map(String);
 }

@@ -1,5 +1,6 @@
 /** Which files have turns of a conversation changed, and what stood in them before? Pure. */
 import type { ChangedFile } from '../../webview/src/bridge';
+import { isInside, shownPath, type Root } from '../../webview/src/roots';
 import type { DiffPreview } from '../protocol';
 
 interface Known {
@@ -16,6 +17,8 @@ export class Changes {
   /** As it was before the newest undo. */
   private beforeUndo = this.files;
   private readonly previews = new Map<string, { before: string; added: number; removed: number }>();
+
+  constructor(private readonly roots: () => readonly Root[] = () => []) {}
 
   /** The server asked before it changed this file. */
   previewed({ path, before, unified }: DiffPreview): void {
@@ -72,15 +75,20 @@ export class Changes {
 
   list(): ChangedFile[] {
     return [...this.files.values()].map(({ path, turns, added, removed, before }) => ({
-      ...{ path, shown: path, added, removed, turnId: turns.at(-1) },
+      ...{ path, shown: shownPath(path, this.roots()), added, removed, turnId: turns.at(-1) },
       canDiff: before !== undefined,
     }));
   }
 
-  /** A question names the whole path, a result the one from the workspace on. */
+  /** A question names the whole path, a result the one from the first folder on. */
   private preview(path: string): { before: string; added: number; removed: number } | undefined {
-    const same = (one: string) => one === path || one.replaceAll('\\', '/').endsWith(`/${path.replaceAll('\\', '/')}`);
-    return [...this.previews].find(([one]) => same(one))?.[1];
+    const end = `/${path.replaceAll('\\', '/')}`;
+    const others = this.roots().slice(1);
+    const ends = [...this.previews.keys()].filter(
+      (one) => one.replaceAll('\\', '/').endsWith(end) && !others.some((root) => isInside(one, root)),
+    );
+    const [shortest = ''] = ends.sort((a, b) => a.length - b.length);
+    return this.previews.get(path) ?? this.previews.get(shortest);
   }
 }
 

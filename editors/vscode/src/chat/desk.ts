@@ -22,6 +22,7 @@ import {
   type Mode,
 } from '../../webview/src/store';
 import { mentioned } from '../../webview/src/commands';
+import type { Root } from '../../webview/src/roots';
 import { Beside, type Goods, type HintWishes, type Load } from './beside';
 import { Changes } from './changes';
 import { Editing, type Instead } from './editing';
@@ -46,8 +47,8 @@ export interface Rim {
   now(): number;
   later(act: () => void, ms: number): void;
   hintWishes(): HintWishes;
-  /** The folder that is open, if one is. */
-  root(): string;
+  /** The folders that are open, the server's first. */
+  roots(): Root[];
   /** The file that an attachment of this name was, if it is there. */
   findFile(name: string): Promise<Attachment | undefined>;
 }
@@ -64,7 +65,7 @@ export class ChatDesk {
   private chosenMode: Mode | undefined;
   model = '';
   readonly waiting = new Waiting(() => this.tell());
-  readonly changes = new Changes();
+  readonly changes = new Changes(() => this.rim.roots());
   readonly beside: Beside;
   readonly editing: Editing;
   private queue: Outgoing[] = [];
@@ -110,6 +111,7 @@ export class ChatDesk {
       can: { undo: true, compact: true },
       prompts: this.prompts,
       servers: this.servers,
+      roots: this.rim.roots(),
     };
   }
 
@@ -117,7 +119,7 @@ export class ChatDesk {
   start(): ToPage {
     this.flush();
     const { conversation, desk } = this;
-    return { type: 'start', conversation, desk, draft: this.beside.draft, root: this.rim.root(), now: this.rim.now() };
+    return { type: 'start', conversation, desk, draft: this.beside.draft, now: this.rim.now() };
   }
 
   act(action: Action): void {

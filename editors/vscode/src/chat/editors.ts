@@ -2,6 +2,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { linkOf } from '../../webview/src/links';
+import { existingFile, fileOf } from '../folders';
 import { shownPath } from './attachments';
 
 /** The editor that the person used last: while the panel has the focus there may be no active one. */
@@ -47,7 +48,7 @@ export async function followLink(href: string): Promise<void> {
     await vscode.env.openExternal(vscode.Uri.parse(link.href, true));
     return;
   }
-  const uri = await existing(link.path);
+  const uri = await existingFile(link.path);
   if (!uri) throw new Error(vscode.l10n.t('There is no file {0} here.', link.path));
   if (!vscode.workspace.getWorkspaceFolder(uri) && !(await isWanted(uri))) return;
   const at = new vscode.Position(Math.max((link.line ?? 1) - 1, 0), 0);
@@ -55,31 +56,10 @@ export async function followLink(href: string): Promise<void> {
   await vscode.commands.executeCommand('vscode.open', uri, options);
 }
 
-async function existing(name: string): Promise<vscode.Uri | undefined> {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const places = path.isAbsolute(name)
-    ? [vscode.Uri.file(name)]
-    : folders.map(({ uri }) => vscode.Uri.joinPath(uri, name));
-  for (const uri of places) {
-    try {
-      await vscode.workspace.fs.stat(uri);
-      return uri;
-    } catch {
-      continue;
-    }
-  }
-  return undefined;
-}
-
 async function isWanted(uri: vscode.Uri): Promise<boolean> {
   const open = vscode.l10n.t('Open');
   const words = vscode.l10n.t('Open this file? It is outside of the workspace.');
   return (await vscode.window.showWarningMessage(words, { modal: true, detail: uri.fsPath }, open)) === open;
-}
-
-export function fileOf(name: string): vscode.Uri {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-  return path.isAbsolute(name) || !folder ? vscode.Uri.file(name) : vscode.Uri.joinPath(folder, name);
 }
 
 /** The file itself on the right: VS Code's own arrows take single changes back. */

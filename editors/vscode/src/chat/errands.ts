@@ -1,12 +1,13 @@
 /** What the panel does at the person's wish with the editor's help: diffs, attachments, commands, undo. */
 import * as vscode from 'vscode';
 import type { CaddieClient } from '../client';
+import { existingFile } from '../folders';
 import { hintAgain, neverHint } from '../hint-settings';
 import { type Attachment, mcpList, type PromptInfo, promptsGet, promptsList, toolsSetState } from '../protocol';
 import { oneLine, tokens } from '../text';
 import * as attachments from './attachments';
 import type { ChatDesk } from './desk';
-import { fileOf, type LastEditor, openChange } from './editors';
+import { type LastEditor, openChange } from './editors';
 import { pickModel } from './models';
 import type { SessionPicker } from './sessions';
 
@@ -100,7 +101,8 @@ export class Errands {
 
   /** Undefined when nothing of that name is there. */
   async findFile(name: string): Promise<Attachment | undefined> {
-    return attachments.fileAttachment(fileOf(name).toString()).catch(() => undefined);
+    const uri = await existingFile(name, true);
+    return uri && attachments.fileAttachment(uri.toString()).catch(() => undefined);
   }
 
   attachPicture(name: string, dataUrl: string): void {

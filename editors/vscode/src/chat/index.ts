@@ -29,6 +29,7 @@ import { Errands } from './errands';
 import { pickModel } from './models';
 import { Pages } from './pages';
 import { Stopped } from './said';
+import { roots } from '../folders';
 import { SessionPicker } from './sessions';
 import { Withdrawn } from './waiting';
 
@@ -61,7 +62,7 @@ class Chat implements ChatPanel {
       now: () => Date.now(),
       later: (act, ms) => void setTimeout(act, ms),
       hintWishes: () => ({ on: areHintsOn(), never: neverHinted() }),
-      root: () => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '',
+      roots,
       findFile: (name) => this.errands.findFile(name),
     });
     this.pages = new Pages(context.extensionUri, {
@@ -83,6 +84,7 @@ class Chat implements ChatPanel {
       client.onEvent(toolsChanged, () => this.desk.searchAgain()),
       client.onEvent(mcpStatus, ({ name }) => !this.desk.servers.includes(name) && this.refreshServers()),
       client.onDidChangeState(() => this.onServer()),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.desk.tell()),
       ...this.commands(),
     );
     const settings = vscode.workspace.getConfiguration('caddie');

@@ -1,5 +1,6 @@
 /** Where MCP servers are configured: the folder's files, or the settings. */
 import * as vscode from 'vscode';
+import { localFolders } from '../folders';
 import type { WriteScope } from '../tools/view';
 
 const FILES = ['.mcp.json', '.vscode/mcp.json'];
@@ -24,9 +25,8 @@ async function openSettingsFile(scope: WriteScope): Promise<void> {
 }
 
 async function existingFiles(): Promise<vscode.Uri[]> {
-  const uris = (vscode.workspace.workspaceFolders ?? []).flatMap((folder) =>
-    FILES.map((file) => vscode.Uri.joinPath(folder.uri, file)),
-  );
+  const folders = localFolders().slice(0, 1); // the server reads those of its workspace alone
+  const uris = folders.flatMap((folder) => FILES.map((file) => vscode.Uri.joinPath(folder.uri, file)));
   const found = await Promise.all(
     uris.map((uri) =>
       vscode.workspace.fs.stat(uri).then(

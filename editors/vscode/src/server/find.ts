@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { localFolders } from '../folders';
 import { asCommand, choose, pathFiles } from './candidates';
 import { privatePython } from './install';
 import type { ServerCommand } from './process';
@@ -34,11 +35,7 @@ export async function findServer(
   const mine = configured.length || onPath || python ? undefined : await firstRunnable([privatePython(context)]);
   const chosen = choose({ configured, onPath, python, privateEnvironment: mine });
   if (!chosen) throw new ServerMissing();
-  return { ...chosen, env: { ...process.env, ...(await keys()) }, cwd: workingFolder() };
-}
-
-function workingFolder(): string | undefined {
-  return vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === 'file')?.uri.fsPath;
+  return { ...chosen, env: { ...process.env, ...(await keys()) }, cwd: localFolders()[0]?.uri.fsPath };
 }
 
 async function firstRunnable(files: readonly string[]): Promise<string | undefined> {

@@ -73,7 +73,7 @@ function office(never: string[] = []) {
     now: () => 1000,
     later: (act) => void later.push(act),
     hintWishes: () => ({ on: wants.on, never }),
-    root: () => '/x',
+    roots: () => [{ path: '/x', name: '' }],
     findFile: async (name) => (name.endsWith('.py') ? { name, path: `/x/${name}` } : undefined),
   });
   desk.serverIs({ state: 'ready' });

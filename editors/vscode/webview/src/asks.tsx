@@ -9,7 +9,8 @@ import { PageContext } from './context';
 import { DiffView } from './diff';
 import { Icon } from './icon';
 import { QuestionCard } from './question';
-import { oneLine, reveal, shortPath } from './text';
+import { shortPath } from './roots';
+import { oneLine, reveal } from './text';
 import { later, t } from './words';
 
 export function Asks({ asks }: { asks: Ask[] }) {
@@ -153,7 +154,7 @@ function Preview({ ask, name }: { ask: PermissionAsk; name: string }): Component
       return (
         <div class="ask-diff">
           <div class="ask-path">
-            <span class="path">{reveal(shortPath(preview.path, page.root))}</span>
+            <span class="path">{reveal(shortPath(preview.path, page.desk.roots))}</span>
             <button
               type="button"
               class="link"

@@ -1,6 +1,7 @@
 // What travels between the page and the extension? Both sides import this file and nothing else of each other.
 
 import type { HintInfo, PermissionAsk, QuestionAsk } from '../../src/protocol';
+import type { Root } from './roots';
 import type { Action, Conversation, Level, Mode } from './store';
 
 /** Something beside the message. `id` is the extension's. */
@@ -86,6 +87,8 @@ export interface Desk {
   prompts: Prompt[];
   /** The MCP servers that `@` can name. */
   servers: string[];
+  /** The folders of the window, the server's first. */
+  roots: Root[];
 }
 
 /** What a page keeps for itself over a reload. */
@@ -105,7 +108,7 @@ export interface FileMatch {
 }
 
 export type ToPage =
-  | { type: 'start'; conversation: Conversation; desk: Desk; draft: string; root: string; now: number }
+  | { type: 'start'; conversation: Conversation; desk: Desk; draft: string; now: number }
   | { type: 'actions'; actions: Action[] }
   | { type: 'desk'; desk: Desk }
   /** The answer to `files`. */

@@ -3,6 +3,7 @@
 import { useContext, useState } from 'preact/hooks';
 import { PageContext } from './context';
 import { Icon } from './icon';
+import type { Root } from './roots';
 import type { CallItem } from './store';
 import { isOpen } from './store';
 import { argumentNames, cap, clean, elapsed, fold, oneLine, summary, valueText, wholeSeconds } from './text';
@@ -45,7 +46,7 @@ export function CallCard({ item }: { item: CallItem }) {
         <Icon name={icon} spin={runs} class="call-mark" />
         <span class="hidden">{t(state)}: </span>
         <span class="row-name">{nameOf(item)}</span>
-        <span class="row-detail">{detailOf(item, page.root)}</span>
+        <span class="row-detail">{detailOf(item, page.desk.roots)}</span>
         {!isQuiet && <span class="call-state">{t(state)}</span>}
         <span class="call-time">{time}</span>
         <Icon name={open ? 'chevron-down' : 'chevron-right'} class="row-chevron" />
@@ -61,9 +62,9 @@ function nameOf({ call }: CallItem): string {
   return isOpen(call) ? t('Looking for tools') : t('Looked for tools');
 }
 
-function detailOf({ call }: CallItem, root: string): string {
+function detailOf({ call }: CallItem, roots: readonly Root[]): string {
   if (call.tool === 'ToolSearch') return cap(oneLine(String(call.params['query'] ?? '')), 120);
-  return [oneLine(call.server ?? ''), summary(call.params, root)].filter(Boolean).join(' · ');
+  return [oneLine(call.server ?? ''), summary(call.params, roots)].filter(Boolean).join(' · ');
 }
 
 /** The newest output while it runs, the reason when it did not work. */

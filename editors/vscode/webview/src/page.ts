@@ -18,7 +18,7 @@ export interface Composer {
 
 const NO_DESK: Desk = {
   ...{ server: { state: 'starting' }, mode: 'agent', model: '', queue: [], asks: [], hints: [], picks: [], chips: [] },
-  ...{ changed: [], canRedo: false, can: { undo: false, compact: false }, prompts: [], servers: [] },
+  ...{ changed: [], canRedo: false, can: { undo: false, compact: false }, prompts: [], servers: [], roots: [] },
 };
 
 export class Page {
@@ -30,8 +30,6 @@ export class Page {
   skew = 0;
   /** Unfolded items. */
   readonly open: Set<number>;
-  /** The folder that is open. */
-  root = '';
   said = '';
   composer: Composer | undefined;
   scroll: Saved['scroll'];
@@ -84,7 +82,6 @@ export class Page {
         this.skew = message.now - Date.now();
         this.conversation = message.conversation;
         this.desk = message.desk;
-        this.root = message.root;
         if (!this.started) this.draft ||= message.draft;
         this.started = true;
         break;

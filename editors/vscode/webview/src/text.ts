@@ -1,5 +1,7 @@
 // What is done to words from strangers before a person sees them? Pure.
 
+import { shortPath, type Root } from './roots';
+
 const ESCAPES = new RegExp(
   [
     '\\x1b\\][^\\x07\\x1b\\n]*(?:\\x07|\\x1b\\\\)', // OSC: titles, links, clipboard
@@ -89,16 +91,11 @@ export function argumentNames(params: Record<string, unknown>): string[] {
   return Object.keys(params).sort((a, b) => Number(isLong(a)) - Number(isLong(b)) || (a < b ? -1 : 1));
 }
 
-/** A path as one would say it here: without the folder that is open. */
-export function shortPath(path: string, root: string): string {
-  return root && path.startsWith(root) && /[\\/]/.test(path.charAt(root.length)) ? path.slice(root.length + 1) : path;
-}
-
 /** `since v2.4`, `limit=10, status=overdue`: enough to tell calls apart on one line. */
-export function summary(params: Record<string, unknown>, root = ''): string {
+export function summary(params: Record<string, unknown>, roots: readonly Root[] = []): string {
   const names = argumentNames(params);
   const telling = names.length === 1 ? names[0] : TELLING.find((name) => params[name] != null);
-  const short = (name: string, width: number) => cap(oneLine(shortPath(compact(params[name]), root)), width);
+  const short = (name: string, width: number) => cap(oneLine(shortPath(compact(params[name]), roots)), width);
   if (telling !== undefined) return short(telling, LONG * 2);
   return cap(names.map((name) => `${oneLine(name)}=${short(name, 40)}`).join(', '), LONG * 2);
 }

@@ -110,7 +110,6 @@ export class Panel {
       conversation,
       desk: { ...DESK, ...desk },
       draft,
-      root: '/home/me/shop',
       now: Date.now(),
     });
   }

@@ -13,6 +13,7 @@ export const DESK: Desk = {
     can: { undo: true, compact: true },
     prompts: [],
     servers: ['acme', 'git'],
+    roots: [{ path: '/home/me/shop', name: '' }],
   },
 };
 

@@ -22,8 +22,9 @@ test('a call is told apart on one line', () => {
   assert.equal(summary({}), '');
   assert.equal(summary({ questions: [{ question: 'Which?', options: [] }, { question: 'Why?' }] }), 'Which?, Why?');
   assert.equal(summary({ ids: [1, 2] }), '[1,2]');
-  assert.equal(summary({ path: '/x/shop/a.py', old: 'b' }, '/x/shop'), 'a.py');
-  assert.equal(summary({ path: '/x/shopping/a.py' }, '/x/shop'), '/x/shopping/a.py');
+  const shop = [{ path: '/x/shop', name: '' }];
+  assert.equal(summary({ path: '/x/shop/a.py', old: 'b' }, shop), 'a.py');
+  assert.equal(summary({ path: '/x/shopping/a.py' }, shop), '/x/shopping/a.py');
 });
 
 test('numbers are short', () => {
