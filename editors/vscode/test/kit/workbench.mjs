@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { ARTEFACTS, chromium as browserPath, EXTENSION, PYTHON, WORKBENCH_ENTRY, workbenchNode } from './paths.mjs';
@@ -34,6 +34,8 @@ const BROWSER = [
  * @param {Record<string, unknown>} [options.settings] of the user
  * @param {Record<string, unknown>} [options.workspaceSettings]
  * @param {Record<string, string>} [options.files] of the workspace, by relative path
+ * @param {Record<string, Record<string, string>>} [options.further] folders beside the workspace with their files, by
+ *   name; the window then opens a .code-workspace
  * @param {readonly string[]} [options.command] that runs the server; null: the extension looks for one itself
  * @param {Record<string, string>} [options.env] of the extension host, and so of the server
  * @param {boolean} [options.trust] false opens the folder untrusted
@@ -58,6 +60,7 @@ export class Workbench {
     this.run = run;
     this.options = options;
     this.workspace = join(run, 'ws');
+    this.window = options.further ? join(run, 'office.code-workspace') : this.workspace;
     this.log = [];
     this.shots = join(ARTEFACTS, options.name);
   }
@@ -74,7 +77,7 @@ export class Workbench {
     this.server = spawn(
       this.node,
       [WORKBENCH_ENTRY, ...this.dirs, '--auth', 'none', '--bind-addr', `127.0.0.1:${this.port}`, '--disable-telemetry',
-        '--disable-update-check', ...trust, '--disable-getting-started-override', '--ignore-last-opened', this.workspace],
+        '--disable-update-check', ...trust, '--disable-getting-started-override', '--ignore-last-opened', this.window],
       { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     for (const stream of [this.server.stdout, this.server.stderr]) stream.on('data', (text) => this.log.push(String(text)));
@@ -96,7 +99,8 @@ export class Workbench {
   }
 
   async goto(page = this.page) {
-    await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.workspace)}`, { timeout: 60_000 });
+    const what = this.window === this.workspace ? 'folder' : 'workspace';
+    await page.goto(`http://127.0.0.1:${this.port}/?${what}=${encodeURIComponent(this.window)}`, { timeout: 60_000 });
     await page.locator('.monaco-workbench .activitybar').waitFor({ timeout: 60_000 });
   }
 
@@ -140,6 +144,11 @@ export class Workbench {
     writeJson(join(run, 'data/Machine/settings.json'), { ...machine, ...(command ? { 'caddie.server.command': command } : {}) });
     writeJson(join(run, 'data/User/settings.json'), { ...QUIET, ...user });
     for (const [path, text] of Object.entries(options.files ?? {})) this.write(path, text);
+    for (const [name, files] of Object.entries(options.further ?? {})) {
+      mkdirSync(this.folder(name));
+      for (const [path, text] of Object.entries(files)) this.write(join(this.folder(name), path), text);
+    }
+    if (options.further) this.openFolders(Object.keys(options.further));
     if (options.workspaceSettings) this.write('.vscode/settings.json', JSON.stringify(options.workspaceSettings, null, 2));
     if (options.locale) this.speak(options.locale);
     rmSync(this.shots, { recursive: true, force: true });
@@ -215,8 +224,18 @@ export class Workbench {
 
   // Files.
 
+  /** A folder beside the workspace. */
+  folder(name) {
+    return join(this.run, name);
+  }
+
+  /** The window's folders from now on: the workspace, and these beside it. */
+  openFolders(names) {
+    writeJson(this.window, { folders: ['ws', ...names].map((path) => ({ path })) });
+  }
+
   write(path, text) {
-    const file = join(this.workspace, path);
+    const file = resolve(this.workspace, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
@@ -242,7 +261,7 @@ export class Workbench {
   }
 
   read(path) {
-    return readFileSync(join(this.workspace, path), 'utf8');
+    return readFileSync(resolve(this.workspace, path), 'utf8');
   }
 
   settings(scope) {
