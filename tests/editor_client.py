@@ -91,8 +91,8 @@ class Editor:
             return await given if isinstance(given, Awaitable) else given
 
     async def _note(self, log: list[tuple[str, dict[str, Any]]], method: str, params: Any) -> None:
+        log.append((method, params))  # at once: whoever has an answer has what was said before it
         async with self._news:
-            log.append((method, params))
             self._news.notify_all()
 
     async def until(self, condition: Callable[[], Any]) -> Any:

@@ -18,7 +18,7 @@ async def tool_states(one: Editor) -> dict[str, str]:
     return {tool["name"]: tool["state"] for tool in listed["tools"]}
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 async def test_two_servers_on_one_workspace_change_states_500_times_and_lose_none(workspace: Path, home: Path) -> None:
     path = workspace / ".caddie" / "settings.json"
     path.parent.mkdir()

@@ -259,10 +259,13 @@ async def test_u08_a_picked_hint_goes_into_its_own_session_and_hints_come_again(
 
         async def ask(session: str | None, **params: Any) -> str:
             before = len(one.said)
+
+            def shown() -> list[dict[str, Any]]:
+                return [p for m, p in one.said[before:] if m == "caddie/hints/show" and p["source"] == "turn"]
+
             result = await one.turn(words, **({"sessionId": session} if session else {}), **params)
-            shown = [p for m, p in one.said[before:] if m == "caddie/hints/show" and p["source"] == "turn"]
-            assert hold in [hint["tool"] for params in shown for hint in params["hints"]], "shown each time it fits"
-            assert {params["sessionId"] for params in shown} == {result["sessionId"]}
+            await one.until(lambda: any(hold == hint["tool"] for params in shown() for hint in params["hints"]))
+            assert {params["sessionId"] for params in shown()} == {result["sessionId"]}
             return str(result["sessionId"])
 
         first = await ask(None)
