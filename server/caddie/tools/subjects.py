@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from caddie.tools.commands import CommandLine, SimpleCommand, read_command_line
 from caddie.tools.places import Surroundings
@@ -148,7 +148,8 @@ class _Path:
         for pattern in patterns:
             if any(fnmatchcase(name, one) for name in names for one in self._patterns(pattern)):
                 return pattern
-        return self.arguments.vouched(patterns)
+        # Not the arguments as one text: what is to be written would vouch for where it goes.
+        return self.arguments.vouched([one for one in patterns if self.arguments.key_of(one) not in (None, "path")])
 
     def _spellings(self) -> Iterator[str]:
         for absolute in self.around.spellings(self.path):
@@ -158,7 +159,7 @@ class _Path:
 
     def _patterns(self, pattern: str) -> Iterator[str]:
         """As written with `~` for the home folder, and with the links of its fixed part followed."""
-        written = os.path.expanduser(pattern).removeprefix("./")
+        written = os.path.expanduser(pattern.removeprefix("path=")).removeprefix("./")
         yield written
         if written.startswith("/"):
             fixed, _, rest = _split_glob(written)
@@ -177,30 +178,61 @@ class _Address:
     url: str
 
     def is_hit(self, pattern: str) -> bool:
-        plain = _plain_url(self.url)
-        names = {self.url, plain, plain.casefold()}
-        return any(fits(one, name) for name in names for one in (pattern, pattern.casefold()))
+        names = {self.url, *_spelled_urls(self.url)}
+        wanted = {pattern, pattern.casefold(), _upgraded(pattern).casefold()}
+        return any(fits(one, name) for name in names for one in wanted)
 
     def may_be_hit(self, pattern: str) -> str:
         return ""
 
     def vouched(self, patterns: Sequence[str]) -> str | None:
-        """Only an address that is read in one way: no name before an `@`, no backslash, no blanks."""
-        if re.search(r"[\s\\]", self.url) or "@" in urlsplit(self.url).netloc:
+        """Only an address that is read in one way: no name before an `@`, no backslash, no blanks, no hidden `..`."""
+        parts = _url_parts(self.url)
+        if parts is None or re.search(r"[\s\\]", self.url) or "@" in parts.netloc:
             return None
-        plain = _plain_url(self.url)
+        if posixpath.normpath(unquote(parts.path)) != unquote(posixpath.normpath(parts.path)):
+            return None
+        plain = _plain_url(parts)
         return next((pattern for pattern in patterns if fits(pattern, plain)), None)
 
 
-def _plain_url(url: str) -> str:
-    """As servers understand it: no case in scheme and host, no usual port, no user, `..` taken out."""
+def _url_parts(url: str) -> SplitResult | None:
+    """None for what is no address."""
     try:
         parts = urlsplit(url.strip())
-        host, port = (parts.hostname or "").rstrip("."), parts.port
+        _ = parts.port
     except ValueError:
-        return url
+        return None
+    return parts
+
+
+def _spelled_urls(url: str) -> Iterator[str]:
+    """As written, as it is fetched (https, the name in ASCII) and as people read it, each also with `%61` as `a`."""
+    parts = _url_parts(url)
+    if parts is None:
+        return
+    host = (parts.hostname or "").rstrip(".")
+    try:
+        ascii_host = host.encode("idna").decode("ascii")
+        hosts = {host, ascii_host.rstrip("."), ascii_host.encode("ascii").decode("idna").rstrip(".")}
+    except UnicodeError:
+        hosts = {host}
+    secure = parts._replace(scheme="https", netloc=host if parts.port in _PORTS.values() else parts.netloc)
+    for one in (parts, parts._replace(path=unquote(parts.path)), secure, secure._replace(path=unquote(parts.path))):
+        for name in hosts:
+            plain = _plain_url(one, name)
+            yield from (plain, plain.casefold())
+
+
+def _upgraded(url: str) -> str:
+    return "https://" + url[len("http://") :] if url[: len("http://")].casefold() == "http://" else url
+
+
+def _plain_url(parts: SplitResult, host: str | None = None) -> str:
+    """As servers understand it: no case in scheme and host, no usual port, no user, `..` taken out."""
+    host = (parts.hostname or "").rstrip(".") if host is None else host
     scheme = parts.scheme.lower()
-    place = host if port in (None, _PORTS.get(scheme)) else f"{host}:{port}"
+    place = host if parts.port in (None, _PORTS.get(scheme)) else f"{host}:{parts.port}"
     path = posixpath.normpath(parts.path) + ("/" if parts.path.endswith("/") and parts.path.strip("/") else "")
     path = path if parts.path else "/"
     return urlunsplit((scheme, place, "/" + path.lstrip("/"), parts.query, ""))
@@ -213,7 +245,7 @@ class _Arguments:
     params: Mapping[str, Any]
 
     def is_hit(self, pattern: str) -> bool:
-        key = self._key(pattern)
+        key = self.key_of(pattern)
         if key is None:
             return fits(pattern, self._json())
         return any(fits(pattern.casefold(), f"{key}={value}".casefold()) for value in _texts(self.params[key]))
@@ -223,7 +255,7 @@ class _Arguments:
 
     def vouched(self, patterns: Sequence[str]) -> str | None:
         for pattern in patterns:
-            key = self._key(pattern)
+            key = self.key_of(pattern)
             if key is None:
                 if fits(pattern, self._json()):
                     return pattern
@@ -231,7 +263,7 @@ class _Arguments:
                 return pattern
         return None
 
-    def _key(self, pattern: str) -> str | None:
+    def key_of(self, pattern: str) -> str | None:
         key, equals, _ = pattern.partition("=")
         return key if equals and key in self.params else None
 

@@ -106,3 +106,48 @@ def test_a_path_that_climbs_out_of_an_allowed_folder_is_not_allowed() -> None:
     assert verdict(TOOLS["Write"], climbing, allow=["Write(src/*)"]) == "ask"
     for path in ("./secrets/a", "src/../secrets/a", "/home/ada/shop/secrets/a"):
         assert verdict(TOOLS["Write"], {"path": path, "content": ""}, deny=["Write(secrets/*)"]) == "deny", path
+
+
+def test_what_is_written_into_a_file_does_not_vouch_for_where_the_file_is() -> None:
+    params = {"path": "main.py", "old_string": "a", "new_string": "see x/generated/y"}
+    assert verdict(TOOLS["Edit"], params, allow=["Edit(*/generated/*)"]) == "ask"
+    assert verdict(TOOLS["Edit"], {**params, "path": "x/generated/y"}, allow=["Edit(*/generated/*)"]) == "allow"
+
+
+def test_a_rule_about_the_argument_path_looks_at_the_real_file_too() -> None:
+    edit = {"old_string": "a", "new_string": "b"}
+    assert verdict(TOOLS["Edit"], {"path": "src/../deploy.yml", **edit}, allow=["Edit(path=src/*)"]) == "ask"
+    assert verdict(TOOLS["Edit"], {"path": "src/a.py", **edit}, allow=["Edit(path=src/*)"]) == "allow"
+    assert verdict(TOOLS["Edit"], {"path": "./src/a.py", **edit}, deny=["Edit(path=src/*)"]) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("url", "rule"),
+    [
+        ("http://evil.com/x", "https://evil.com/*"),
+        ("http://evil.com:80/x", "https://evil.com/*"),
+        ("http://evil.com:443/x", "https://evil.com/*"),
+        ("https://evil.com/x", "http://evil.com/*"),
+        ("https://\uff45vil.com/x", "https://evil.com/*"),
+        ("https://evil\u3002com/x", "https://evil.com/*"),
+        ("https://e\u00advil.com/x", "https://evil.com/*"),
+        ("https://xn--mnchen-3ya.de/x", "https://münchen.de/*"),
+        ("https://münchen.de/x", "https://xn--mnchen-3ya.de/*"),
+        ("https://evil.com/%61dmin", "https://evil.com/admin*"),
+        ("https://evil.com/a/%2e%2e/admin", "https://evil.com/admin*"),
+    ],
+)
+def test_no_spelling_of_an_address_slips_past_a_rule(url: str, rule: str) -> None:
+    assert verdict(TOOLS["WebFetch"], {"url": url}, deny=[f"WebFetch({rule})"], mode="auto") == "deny"
+
+
+def test_an_address_that_servers_may_read_as_another_is_not_vouched_for() -> None:
+    allow = ["WebFetch(https://docs.example.org/a/*)"]
+    assert verdict(TOOLS["WebFetch"], {"url": "https://docs.example.org/a/b%20c"}, allow=allow) == "allow"
+    for path in ("a/%2e%2e/secret", "a/..%2fsecret"):
+        assert verdict(TOOLS["WebFetch"], {"url": f"https://docs.example.org/{path}"}, allow=allow) == "ask", path
+
+
+def test_what_is_no_address_is_asked_about_like_any_other() -> None:
+    for url in ("http://[", "https://a\uff0fb/"):
+        assert verdict(TOOLS["WebFetch"], {"url": url}, allow=["WebFetch(https://a/*)"]) == "ask", url
