@@ -108,7 +108,7 @@ def test_only_its_own_room_knows_a_library() -> None:
 
 def loaded_by(statement: str) -> set[str]:
     code = f"import sys; {statement}; print(*sorted(sys.modules))"
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=True)
     return {name.split(".")[0] for name in output.stdout.split()}
 
 

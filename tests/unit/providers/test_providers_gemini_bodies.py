@@ -63,7 +63,7 @@ def rendered(history: list[Message], model: str) -> dict[str, Any]:
     return body_of(asked, declare(asked.tools, Manners()), Manners())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(HISTORIES)
 def test_every_conversation_becomes_a_body_that_gemini_takes(history: list[Message]) -> None:
     for model in ("gemini-3.8-flash", "gemini-2.5-pro"):
@@ -72,7 +72,7 @@ def test_every_conversation_becomes_a_body_that_gemini_takes(history: list[Messa
         check_gemini(json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")), signed="3" in model)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(HISTORIES, HISTORIES)
 def test_what_was_said_before_never_changes(history: list[Message], later: list[Message]) -> None:
     model = "gemini-3.8-flash"

@@ -22,7 +22,7 @@ from caddie.chat.messages import Completed, Text, Thinking, ToolUse
 NAMES = ["parallel", "signed_text", "no_ids", "max_tokens", "safety"]
 STOPS = {"STOP": "end_turn", "MAX_TOKENS": "max_tokens", "SAFETY": "refusal"}
 NOISE = [b": keep-alive\n\n", b"\n", b"retry: 10\n\n", b"event: x\ndata: {}\n\n", b'data: {"somethingNew": [1]}\n\n']
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @dataclass
@@ -141,7 +141,7 @@ PARTS = st.one_of(
 CHUNKS = st.lists(st.builds(lambda parts: chunk(*parts), st.lists(PARTS, max_size=3)), max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(CHUNKS, st.sampled_from(["STOP", "MAX_TOKENS"]), st.integers(0, 99), st.data())
 def test_any_stream_means_what_the_sdk_makes_of_it(
     chunks: list[dict[str, Any]], finish: str, tokens: int, data: st.DataObject

@@ -20,7 +20,7 @@ from fake_responses import call, message, reasoning, search
 from responses_rules import check_openai_responses
 
 CATALOGUES = sorted((Path(__file__).parents[2] / "fixtures" / "catalogues").glob("*.json"))
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 MAKERS = {"openai": (responses, "gpt-5.5"), "xai": (xai, "grok-4.5")}
 
 words = st.text(max_size=12)

@@ -35,7 +35,7 @@ NOISE = [
     b'event: response.something.new\ndata: {"type": "response.something.new", "sequence_number": 0, "x": [1]}\n\n',
     b'data: {"type": "response.output_text.annotation.added", "output_index": 0, "annotation": {}}\n\n',
 ]  # fmt: skip
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def sdk_final(content: bytes) -> Any:

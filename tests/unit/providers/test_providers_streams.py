@@ -19,7 +19,7 @@ ANTHROPIC = ["text", "thinking_parallel", "redacted", "refusal"]
 CHAT = ["text", "parallel", "length"]
 NOISE = [b": keep-alive\n\n", b":\n", b"\n", b'event: ping\ndata: {"type": "ping"}\n\n', b"retry: 10\n\n"]
 UNKNOWN = b'event: something_new\ndata: {"type": "something_new", "x": [1]}\n\n'
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def anthropic_sdk(content: bytes) -> Any:

@@ -123,7 +123,7 @@ def test_every_start_gives_the_same_answer(tmp_path: Path) -> None:
                 "HOME": str(tmp_path),
             },
             capture_output=True,
-            timeout=60,
+            timeout=240,
             check=True,
         ).stdout
         for seed in ("0", "77")

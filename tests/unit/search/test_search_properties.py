@@ -25,7 +25,7 @@ SPECS = st.builds(
     search_hint=TEXT,
 )
 CATALOGUES = st.lists(SPECS, max_size=8, unique_by=lambda spec: spec.name)
-BOUNDED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+BOUNDED = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 def index_of(tools: list[ToolSpec], *, warm: bool) -> ToolIndex:

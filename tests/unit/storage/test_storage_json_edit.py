@@ -120,7 +120,7 @@ def comments(text: str) -> list[str]:
 SEEDS = st.integers(0, 10_000)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(before=OBJECTS, seed=SEEDS, tree=OBJECTS)
 def test_whatever_is_asked_is_what_the_text_then_says(before: dict[str, Any], seed: int, tree: dict[str, Any]) -> None:
     text = as_by_hand(before, seed)
@@ -128,7 +128,7 @@ def test_whatever_is_asked_is_what_the_text_then_says(before: dict[str, Any], se
         assert json.dumps(parse(edited(text, wanted)).value, sort_keys=True) == json.dumps(wanted, sort_keys=True)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(before=OBJECTS, seed=SEEDS, index=st.integers(0, 5), value=TREES)
 def test_setting_or_removing_one_key_keeps_all_comments_outside_of_it(
     before: dict[str, Any], seed: int, index: int, value: Any

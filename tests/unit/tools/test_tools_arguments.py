@@ -83,7 +83,7 @@ SCHEMAS = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(SCHEMAS, st.dictionaries(NAMES, VALUES, max_size=4))
 def test_the_judge_agrees_with_every_word(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     fits = jsonschema_rs.is_valid(schema, arguments)

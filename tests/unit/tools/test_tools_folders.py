@@ -153,7 +153,7 @@ def test_a_folder_inside_another_one_adds_nothing(root: Path, told: list[str], f
 PARTS = st.sampled_from(["shop", "api", "away", "apis", "src", "to-api", "to-shop", "to-away", "..", ".", ".git", "x"])
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(st.lists(PARTS, min_size=1, max_size=6), st.booleans())
 def test_nothing_is_written_unasked_but_where_a_folder_really_is(
     root: Path, around: Surroundings, parts: list[str], is_absolute: bool

@@ -55,7 +55,7 @@ def test_a_name_taken_by_another_server_is_avoided() -> None:
 
 def test_names_are_the_same_in_another_process() -> None:
     code = "from caddie.tools.names import wire_name; print(wire_name('s', 'a.b'))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240)
     assert done.stdout.strip() == wire_name("s", "a.b")
 
 

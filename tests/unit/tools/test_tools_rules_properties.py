@@ -130,7 +130,7 @@ def inside(path: str, folder: Path) -> bool:
     return path == str(folder) or path.startswith(f"{folder}/")
 
 
-@settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(PATHS)
 def test_a_path_is_judged_by_where_it_really_leads(tree: Path, path: str) -> None:
     written = path.replace("/ROOT", str(tree))

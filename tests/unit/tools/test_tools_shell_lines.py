@@ -104,7 +104,7 @@ def ran_bad(line: str, folder: Path) -> bool:
     return mark.exists()
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, suppress_health_check=list(HealthCheck))
 @given(lines())
 @example("test -v {}>&2ax='$(bad)' b")
 @example("bash 'bad'")

@@ -239,7 +239,7 @@ def test_a_tool_whose_schema_cannot_be_read_is_left_out() -> None:
     assert parse_search_answer("## a\nx\n```json\n{broken\n```\n" + describe(LOG))[0].name == LOG.name
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.text(max_size=80), st.sampled_from(["read ", "run ", "list ", "commit ", "convert 3pm ", "todo: ", "记住", ""])
 )

@@ -237,7 +237,7 @@ ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-3
 PLAIN = "abc xyz äöü"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     lines=LINES,
     end=st.sampled_from(["\n", "\r\n"]),
