@@ -126,6 +126,7 @@ class Engine:
             vault=TokenFiles(places),
             manifests=ManifestFiles(places),
             started=self._started,
+            further=lambda: self.further,
         )
         authority = Authority(
             self._states_now,

@@ -40,11 +40,14 @@ _LISTEN_AGAIN_SECONDS = (1.0, 5.0, 30.0, 60.0)
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
+    """`further` gives the folders of the workspace beside the first."""
+
     name: str
     server: McpServer
     workspace: Path
     vault: TokenVault | None = None
     started: Started | None = None
+    further: Callable[[], tuple[Path, ...]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,9 +265,9 @@ class Connection:
     async def _roots(self, context: ClientRequestContext) -> types.ListRootsResult:
         from mcp_types import ListRootsResult, Root  # imported here because the SDK is slow to import
 
-        workspace = self._endpoint.workspace
-        root = Root.model_validate({"uri": workspace.absolute().as_uri(), "name": workspace.name})
-        return ListRootsResult(roots=[root])
+        folders = (self._endpoint.workspace, *self._endpoint.further())
+        trees = [{"uri": folder.absolute().as_uri(), "name": folder.name} for folder in folders]
+        return ListRootsResult(roots=[Root.model_validate(tree) for tree in trees])
 
     async def _elicit(self, context: ClientRequestContext, params: types.ElicitRequestParams) -> types.ElicitResult:
         from mcp_types import ElicitResult  # imported here because the SDK is slow to import

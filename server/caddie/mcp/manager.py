@@ -44,9 +44,11 @@ class McpManager:
         vault: TokenVault | None = None,
         manifests: ManifestStore | None = None,
         started: Started | None = None,
+        further: Callable[[], tuple[Path, ...]] = tuple,
     ) -> None:
         """`vault` keeps what servers gave after a sign-in; without it nobody can sign in. `manifests` keeps what lazy
-        servers offered, `started` which programs run."""
+        servers offered, `started` which programs run. `further` gives the folders of the workspace beside the first,
+        for servers that ask."""
         self._workspace = workspace
         self._on_tools = on_tools
         self._on_status = on_status
@@ -55,6 +57,7 @@ class McpManager:
         self._vault = vault
         self._manifests = Manifests(manifests)
         self._started = started
+        self._further = further
         self._sign_ins = SignIns(vault, self._again)
         self._supervisors: dict[str, Supervisor] = {}
         self._leaving: dict[asyncio.Task[None], Supervisor] = {}
@@ -195,6 +198,7 @@ class McpManager:
             ask_question=self._ask_question,
             vault=self._vault,
             started=self._started,
+            further=self._further,
         )
         self._apply(supervisor)
 

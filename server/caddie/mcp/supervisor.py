@@ -62,6 +62,7 @@ class Supervisor:
         ask_question: AskQuestion | None,
         vault: TokenVault | None = None,
         started: Started | None = None,
+        further: Callable[[], tuple[Path, ...]] = tuple,
     ) -> None:
         self.name = name
         self.configured = configured
@@ -78,6 +79,7 @@ class Supervisor:
         self._ask_question = ask_question
         self._vault = vault
         self._started = started
+        self._further = further
         self._tools: list[RemoteTool] = []
         self._prompts: Sequence[ServerPrompt] | None = None
         self._calls: Calls | None = None
@@ -234,7 +236,8 @@ class Supervisor:
 
     async def _live_once(self) -> Ending:
         """Connect and stay until it ends."""
-        endpoint = Endpoint(self.name, self.configured.server, self._workspace, self._vault, self._started)
+        server = self.configured.server
+        endpoint = Endpoint(self.name, server, self._workspace, self._vault, self._started, self._further)
         connection = self._connection = Connection(endpoint, self._ask_question, self._forget_prompts)
         self._prompts = None
         try:

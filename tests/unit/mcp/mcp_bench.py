@@ -37,6 +37,7 @@ class Bench:
         self.answers: dict[str, str] | None = None
         self._news = asyncio.Event()
         self.prompts_changed = 0
+        self.further: tuple[Path, ...] = ()
         places = Places(workspace, workspace / "data", workspace)
         self.manager = McpManager(
             workspace,
@@ -46,6 +47,7 @@ class Bench:
             ask_question=self._ask,
             vault=TokenFiles(places),
             manifests=ManifestFiles(places),
+            further=lambda: self.further,
         )
 
     async def connect(self, **servers: ConfiguredServer) -> None:

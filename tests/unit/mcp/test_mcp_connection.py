@@ -158,7 +158,12 @@ async def test_a_form_not_answered_or_answered_wrongly_is_declined(
     assert json.loads((await bench.call("kinds", "ask")).text)["action"] == "decline"
 
 
-async def test_the_workspace_is_the_only_root(bench: Bench) -> None:
+async def test_the_roots_are_the_folders_of_the_workspace_at_that_moment(bench: Bench, tmp_path: Path) -> None:
+    async def roots() -> list[str]:
+        told = json.loads((await bench.call("kinds", "roots")).text)["roots"]
+        return [root["uri"].rstrip("/") for root in told]
+
     await bench.connect(kinds=fixture_server("contents.py"))
-    [root] = json.loads((await bench.call("kinds", "roots")).text)["roots"]
-    assert root["uri"].rstrip("/") == bench.workspace.as_uri()
+    assert await roots() == [bench.workspace.as_uri()]
+    bench.further = (tmp_path / "the api",)
+    assert await roots() == [bench.workspace.as_uri(), (tmp_path / "the api").as_uri()]
