@@ -128,6 +128,30 @@ def test_caddie_undo_takes_the_turn_back_and_redo_the_undo(
     assert (workspace / "notes.txt").read_text() == TEXT
 
 
+def test_a_folder_added_by_neovims_own_means_is_inside(
+    neovim: Callable[..., Terminal], llmock: LLMock, workspace: Path
+) -> None:
+    api = workspace.parent / "api"
+    api.mkdir()
+    (api / "a.txt").write_text("one\n")
+    llmock.call_tool("Read", {"path": str(api / "a.txt")})
+    llmock.call_tool("Edit", {"path": str(api / "a.txt"), "old_string": "one", "new_string": "two"})
+    llmock.reply("Changed.")
+    screen = neovim()
+    screen.command("Caddie chat")
+    screen.wait("Ask, or say")
+    screen.normal_mode()
+    screen.command("wincmd p")
+    screen.command("lua vim.wait(60000, function() return #vim.lsp.get_clients({ bufnr = 0 }) > 0 end)")
+    screen.command(f"lua vim.lsp.buf.add_workspace_folder('{api}')")
+    screen.command("wincmd p")
+    screen.type("iChange it" + SEND)
+    screen.wait("Changed.")
+    assert "asks to run" not in screen.text()
+    assert (api / "a.txt").read_text() == "two\n"
+    assert f"\\n- {api}\\n" in str(llmock.requests[0].body["system"])
+
+
 def test_a_buffer_follows_what_a_command_did_to_its_file_and_what_undo_does(
     neovim: Callable[..., Terminal], llmock: LLMock, workspace: Path
 ) -> None:

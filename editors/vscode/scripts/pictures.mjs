@@ -8,6 +8,7 @@ const PICTURES = {
   'vscode-tools': 'tools/states',
   'vscode-waiting': 'prompts/prompt-hidden',
   'vscode-permission': 'prompts/prompt-shown',
+  'vscode-folders': 'folders/changes',
   'vscode-untrusted': 'trust/untrusted',
 };
 
