@@ -20,7 +20,7 @@ export interface TurnParams {
 export interface Attachment {
   /** What the person sees: a file name, `selection`, ... */
   name: string;
-  /** Path of a file, absolute or relative to the first folder of the workspace. */
+  /** Path of a file, absolute or relative to the workspace's first folder. */
   path?: string | null;
   /** The text itself; without it the file at `path` is read. */
   text?: string | null;
@@ -242,7 +242,7 @@ export interface UndoResult {
 
 /** `restored`: as before the turn. `merged`: taken back, and edits of others in the same file stayed. `partly`: the hunks that were named. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the same lines since. */
 export interface FileUndone {
-  /** Relative to the first folder of the workspace where it is inside that, else absolute. */
+  /** Relative to the workspace's first folder where it is inside, else absolute. */
   path: string;
   outcome: "restored" | "merged" | "partly" | "kept" | "conflict";
   /** Why, or where, as a clause for the person. */
@@ -261,7 +261,7 @@ export interface ChangesResult {
 
 /** What the model's turns made of a file, is in force and was not accepted yet. What others changed is not in it. */
 export interface FileChanges {
-  /** Relative to the first folder of the workspace where it is inside that, else absolute. */
+  /** Relative to the workspace's first folder where it is inside, else absolute. */
   path: string;
   status: "created" | "modified" | "deleted";
   added: number;

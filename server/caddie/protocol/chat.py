@@ -17,7 +17,7 @@ class Attachment(Message):
     """A file or a piece of text that the person put beside the message."""
 
     name: str = Field(description="What the person sees: a file name, `selection`, ...")
-    path: str | None = Field(None, description="Path of a file, absolute or relative to the first folder of the workspace.")
+    path: str | None = Field(None, description="Path of a file, absolute or relative to the workspace's first folder.")
     text: str | None = Field(None, description="The text itself; without it the file at `path` is read.")
     data: str | None = Field(None, description="A picture itself, as base64; `mediaType` says of which kind.")
     media_type: str | None = Field(None, description="`image/png`, `image/jpeg`, `image/gif` or `image/webp`.")
@@ -213,7 +213,7 @@ class Hunk(Message):
 class FileChanges(Message):
     """What the model's turns made of a file, is in force and was not accepted yet. What others changed is not in it."""
 
-    path: str = Field(description="Relative to the first folder of the workspace where it is inside that, else absolute.")
+    path: str = Field(description="Relative to the workspace's first folder where it is inside, else absolute.")
     status: Literal["created", "modified", "deleted"]
     added: int
     removed: int
@@ -232,7 +232,7 @@ class FileUndone(Message):
     hunks that were named. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the
     same lines since."""
 
-    path: str = Field(description="Relative to the first folder of the workspace where it is inside that, else absolute.")
+    path: str = Field(description="Relative to the workspace's first folder where it is inside, else absolute.")
     outcome: Literal["restored", "merged", "partly", "kept", "conflict"]
     detail: str | None = Field(None, description="Why, or where, as a clause for the person.")
 

@@ -13,7 +13,7 @@
 --- A file or a piece of text that the person put beside the message.
 ---@class caddie.Attachment
 ---@field name string What the person sees: a file name, `selection`, ...
----@field path? string Path of a file, absolute or relative to the first folder of the workspace.
+---@field path? string Path of a file, absolute or relative to the workspace's first folder.
 ---@field text? string The text itself; without it the file at `path` is read.
 ---@field data? string A picture itself, as base64; `mediaType` says of which kind.
 ---@field mediaType? string `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
@@ -179,7 +179,7 @@
 --- hunks that were named. `kept`: nothing was to be taken back. `conflict`: left as it is, because others changed the
 --- same lines since.
 ---@class caddie.FileUndone
----@field path string Relative to the first folder of the workspace where it is inside that, else absolute.
+---@field path string Relative to the workspace's first folder where it is inside, else absolute.
 ---@field outcome "restored"|"merged"|"partly"|"kept"|"conflict"
 ---@field detail? string Why, or where, as a clause for the person.
 
@@ -192,7 +192,7 @@
 
 --- What the model's turns made of a file, is in force and was not accepted yet. What others changed is not in it.
 ---@class caddie.FileChanges
----@field path string Relative to the first folder of the workspace where it is inside that, else absolute.
+---@field path string Relative to the workspace's first folder where it is inside, else absolute.
 ---@field status "created"|"modified"|"deleted"
 ---@field added integer
 ---@field removed integer
