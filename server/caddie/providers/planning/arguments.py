@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "pattern": ("pattern", "query", "regex"),
     "glob": ("glob", "include"),
     "mode": ("output_mode",),
+    "ignore": ("case_insensitive", "ignore_case"),
     "command": ("command", "cmd"),
     "note": ("prompt", "description"),
     "url": ("url", "uri"),
@@ -56,7 +58,7 @@ def _todo_list(call: CoreCall, schema: Mapping[str, Any], earlier: Sequence[Tool
     items = resolved(resolved(properties[name], schema).get("items", {}), schema).get("properties", {})
     held = [dict(item) for item in _held(earlier, name) if isinstance(item, Mapping)]
     wanted = str(call.values.get("done", "")).lower()
-    matching = [item for item in held if wanted and wanted in str(item.get("content", "")).lower()]
+    matching = _meant(wanted, held) if wanted else []
     for item in matching:
         item["status"] = "completed"
     if wanted and not matching:
@@ -64,6 +66,28 @@ def _todo_list(call: CoreCall, schema: Mapping[str, Any], earlier: Sequence[Tool
     known = {str(item.get("content", "")) for item in held}
     added = [text for text in call.values.get("add", []) if text not in known]
     return {name: [*held, *(_todo_item(text, items) for text in added)]}
+
+
+_ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "last": -1}
+_ORDINALS |= {"第一": 0, "第二": 1, "第三": 2, "最后": -1}
+
+
+def _meant(wanted: str, held: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The items whose words are said, else the one whose place is: "the first todo", "todo 2", "all of them"."""
+    said = [item for item in held if wanted in str(item.get("content", "")).lower()]
+    if said or not held:
+        return said
+    if re.search(r"\b(?:all|every|everything)\b|所有|全部", wanted):
+        return held
+    number = re.search(r"(?:^|#|\b(?:to-?do|item|task|number)\s*)(\d+)\s*$", wanted)
+    place = next((at for word, at in _ORDINALS.items() if word in wanted), int(number[1]) - 1 if number else None)
+    return [held[place]] if place is not None and -1 <= place < len(held) else []
+
+
+def held_todos(earlier: Sequence[ToolUse]) -> list[tuple[str, str]]:
+    """What the list of todos holds: text and status."""
+    items = next((found for name in ("todos", "items", "todo") if (found := _held(earlier, name))), [])
+    return [(str(item.get("content", "")), str(item.get("status", ""))) for item in items if isinstance(item, Mapping)]
 
 
 def _held(earlier: Sequence[ToolUse], name: str) -> list[Any]:

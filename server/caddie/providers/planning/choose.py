@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from caddie.providers.planning.found import FoundTool
+from caddie.providers.planning.phrases import named_places
 from caddie.providers.planning.slots import Filled, fill
 from caddie.providers.planning.values import Values
 from caddie.providers.planning.words import stems, wanted
@@ -41,12 +42,17 @@ _CHANGES: tuple[tuple[str, str], ...] = (
         r"^\W*(?:git )?commit\b|\bcommit (?:my|the|all|these|this|everything|with|it|them|changes)\b"
         r"|\band commit\b|^请?提交(?!记录|历史)",
     ),
-    (r"checkout|switch", r"\b(?:check ?out|switch|change to|go (?:back )?to)\b|切换|切到"),
+    (
+        r"checkout|switch",
+        r"\b(?:check ?out|switch|change to|(?:go|hop|jump|move|get|take me) (?:back |over )?(?:on)?to)\b|切换"
+        r"|切到|切回",
+    ),
     (r"push|merge|rebase|publish|deploy", r"\b(?:push|merge|rebase|publish|deploy|release)\b|推送|合并|发布|部署"),
     (r"send|post|notify", r"\b(?:send|post|notify|message|tell|mail|e-?mail|push)\b|发送|通知"),
     (
         r"toggle|enable|disable|trigger|start|stop|kill|run|execute",
-        r"\b(?:toggle|turn|switch|enable|disable|trigger|start|stop|kill|run|execute|launch)\b|开关|切换|启动|停止|运行|触发|打开|关闭",
+        r"\b(?:toggle|turn|switch|enable|disable|trigger|start|stop|kill|run|execute|launch)\b|开关|切换|启动|停止"
+        r"|运行|触发|打开|关闭",
     ),
 )
 _VERBS = stems(" ".join(name.replace("|", " ") for name, _ in _CHANGES))
@@ -55,7 +61,7 @@ _CHANGE_PATTERNS = tuple(
     for name, ask in _CHANGES
 )
 _SILENT_NAME_WORDS = stems("get tool mcp the a")
-_EMPTY_NAME_WORDS = stems("get tool mcp the a all list run running operation")
+_EMPTY_NAME_WORDS = stems("get tool mcp the a all list run running operation read open search")
 
 
 def rank(tools: Sequence[FoundTool], values: Values, workspace: str) -> list[Fit]:
@@ -84,9 +90,11 @@ def _asks_for(label: str) -> list[re.Pattern[str]]:
 
 
 _ORDER = re.compile(
-    r"^\W*(?:(?:please|can you|could you|now|just)\s+)*(delete|remove|erase|drop|purge|clear|push|pull|merge"
+    r"^\W*(?:git\s+)?(delete|remove|erase|drop|purge|clear|push|pull|merge"
     r"|rebase|send|post|publish|deploy|install"
-    r"|uninstall|upload|copy|rename|move|format|build|compile|book|buy|order|pay|cancel|kill|stop|start|restart|translate|schedule|sort|draw|play)\b",
+    r"|uninstall|upload|copy|rename|move|format|build|compile|book|buy|order|pay|cancel|kill|stop|start|restart"
+    r"|translate|schedule|sort|draw|play|undo|revert|reset|restore|stash|amend|squash|tag|zip|unzip|extract|encrypt"
+    r"|upgrade|bump|fix|chmod|backup|duplicate|clone|fork|lint|start|launch|unlink|rm|kill|ping|connect|login|sign)\b",
     re.IGNORECASE,
 )
 
@@ -110,7 +118,28 @@ def _fit(tool: FoundTool, values: Values, workspace: str, place: int) -> Fit:
     score = 2 * overlap / max(len(name), 1) + 0.5 * overlap + 0.15 * min(shared, 4) + 0.5 / (1 + place)
     score += 0.2 * sum(value in values.text for value in filled.used)
     score += 0.4 * len(strong & filled.used) - 0.3 * len(strong - filled.used) - 0.8 * len(filled.missing)
-    return Fit(tool, filled, score, _is_relevant(name, asked, shared))
+    telling = name - _server_of(tool) or name
+    is_relevant = _is_relevant(telling, _with_file(values, asked), shared) and _has_place_for_all(filled, tool, values)
+    return Fit(tool, filled, score, is_relevant)
+
+
+def _server_of(tool: FoundTool) -> frozenset[str]:
+    """The first word of `git_log`, where it only says that it is of the server git."""
+    server = tool.name.removeprefix("mcp__").partition("__")[0]
+    return stems(server) if tool.label.lower().startswith((f"{server.lower()}_", f"{server.lower()}-")) else frozenset()
+
+
+def _has_place_for_all(filled: Filled, tool: FoundTool, values: Values) -> bool:
+    """What a change does not use was meant for another one; a tool that takes nothing serves no file and no folder."""
+    if not tool.schema.get("properties"):
+        return not (values.paths or named_places(values.masked))
+    unused = [text for text in values.quoted if not any(text in used for used in filled.used)]
+    return not (unused and changes(tool.label))
+
+
+def _with_file(values: Values, asked: frozenset[str]) -> frozenset[str]:
+    """A path speaks of a file without the word."""
+    return asked | stems("file") if values.paths else asked
 
 
 def _is_relevant(name: frozenset[str], asked: frozenset[str], shared: int) -> bool:

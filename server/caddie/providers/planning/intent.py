@@ -6,8 +6,11 @@ from collections.abc import Callable
 
 from caddie.providers.planning.commands import command, plan_mode, todo, wait, web
 from caddie.providers.planning.core import CoreCall
-from caddie.providers.planning.files import count_text, edit, list_files, read, search_text
+from caddie.providers.planning.listing import list_files
+from caddie.providers.planning.reading import read
+from caddie.providers.planning.searching import count_text, search_text
 from caddie.providers.planning.values import Values
+from caddie.providers.planning.writing import edit
 
 _RULES: tuple[Callable[[Values], CoreCall | None], ...] = (
     command,

@@ -20,13 +20,18 @@ def named_tool(values: Values, enabled: Collection[str], deferred: Collection[st
         called = _is_called(values.text, match, name)
         if name.lower().startswith("mcp__") and not _SOUGHT.search(values.text[: match.start()]):
             return full or name
-        if called and (full or ("_" in name and called == "by verb" and not asks)):
+        if called and (
+            full or ("_" in name and called == "by verb" and not asks and _ORDERED.search(values.text[: match.start()]))
+        ):
             return full or name
     return None
 
 
 _ASKED = re.compile(r"\W*(?:where|which|who|why|how|what)\b", re.IGNORECASE)  # who asks orders nothing
 _SOUGHT = re.compile(r"(?:\b(?:for|find|grep|search|of|is)|搜索|查找)\s*[\"'`]*$", re.IGNORECASE)
+_ORDERED = re.compile(
+    r"(?:\b(?:use|call|invoke|execute|run)(?: the)?(?: tool)?|使用|调用|运行)\s*[\"'`]*$", re.IGNORECASE
+)
 _CALLED = re.compile(
     r"(?:\b(?:use|call|invoke|execute|run|using|with|via)(?: the)?(?: tool)?|使用|调用|用|运行)\s*[\"'`]*$",
     re.IGNORECASE,

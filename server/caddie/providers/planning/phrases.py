@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from caddie.providers.planning.found import FoundTool
-from caddie.providers.planning.values import Values
+from caddie.providers.planning.values import AMOUNT, Values, whole
 from caddie.providers.planning.words import stems, words_of
 
 _NAME = r"[`\"'“]?([A-Za-z0-9][\w./-]*[\w]|[A-Za-z0-9])[`\"'”]?"
@@ -25,6 +25,7 @@ _NO_NAME = {
     "called",
     "named",
 }
+_COMMAND_BRANCH = rf"|\b(?:checkout -[bB]|switch -[cC])\s+{_NAME}"
 _NO_NAME |= {"from", "on", "and", "to", "for", "in", "of", "based", "off", "list", "all", "remote", "local", "please"}
 
 
@@ -37,9 +38,11 @@ def branch_in(text: str, is_base: bool) -> str | None:
     return _first_name(
         text,
         rf"\b(?:named|called)\s+{_NAME}|\bbranch\s+(?!(?:named|called|from)\b){_NAME}"
-        rf"|\b(?:switch|check ?out|change|go)\b(?: over| back)?(?: to)?\s+(?:the )?(?:branch )?{_NAME}"
+        rf"|\b(?:on)?to (?:the |my )?(?!branch\b){_NAME} branch\b|\b(?:switch|check ?out|change|go|hop|jump|move"
+        rf"|get)\b(?: over| back)?(?: to)?\s+(?:the )?(?:branch )?{_NAME}"
         rf"|\b(?:create|make|new|start)\s+(?:a |the )?(?:new )?(?!(?:an?|the|new|branch)\b){_NAME}\s+branch"
-        rf"|(?:切换到|切到|分支|名为|叫做?)\s*(?:分支)?\s*{_NAME}",
+        + _COMMAND_BRANCH
+        + rf"|(?:切换到|切到|切回|分支|名为|叫做?)\s*(?:分支)?\s*{_NAME}",
     )
 
 
@@ -56,36 +59,64 @@ _BETWEEN = re.compile(
 )
 
 
+_LAST_COMMIT = re.compile(
+    r"\b(?:(before|second) (?:the |to )?)?(?:last|latest|newest|most recent|previous|head) commit\b|(?:最近|最后|最新"
+    r"|上)(?:的)?一?(?:次|个)?的?提交",
+    re.IGNORECASE,
+)
+
+
 def revision_in(values: Values, *, with_branches: bool) -> str | None:
     if with_branches and (two := _BETWEEN.search(values.text)):
         return f"{two[1]}..{two[2]}"
     if values.revisions:
         return values.revisions[0]
+    if last := _LAST_COMMIT.search(values.text):
+        return "HEAD~1" if last[1] and re.match(r"before|second", last[1], re.IGNORECASE) else "HEAD"
     if not with_branches:
         return None
     return _first_name(
         values.text,
-        rf"\b(?:against|with|vs\.?|versus|changed? (?:since|from)|compared? (?:to|with)"
+        rf"\b(?:against|(?:different|differs?|diverged?) (?:from|to|than)|with|vs\.?|versus|changed? (?:since|from)"
+        rf"|compared? (?:to|with)"
         rf"|diff(?:erences?)?(?: to| from| between)?)\s+"
         rf"(?:the )?(?:branch )?(?!(?:against|with|to|from|between|in|of|my|staged|unstaged)\b){_NAME}|(?:与|和"
         rf"|跟)\s*{_NAME}",
     )
 
 
+_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _MOMENT = (
-    r"((?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)|yesterday|today|(?:an?|\d+) (?:minute|hour|day|week|month"
-    r"|year)s? ago"
-    r"|last (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}(?:,? \d{4})?|昨天|今天)"
+    r"((?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)|yesterday(?: morning| evening)?|today|this morning|last night"
+    rf"|(?:{AMOUNT}|an?) (?:minute|hour|day|week|month|year)s? ago"
+    rf"|(?:last )?(?:{_DAYS})|last (?:week|month|year)"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|昨天|今天"
+    r"|前天|上周|上个?月)"
 )
-_TRANSLATED = {"昨天": "yesterday", "今天": "today"}
+_TRANSLATED = {
+    "昨天": "yesterday",
+    "今天": "today",
+    "前天": "2 days ago",
+    "上周": "1 week ago",
+    "上月": "1 month ago",
+    "上个月": "1 month ago",
+}
 _SPAN = re.compile(
-    r"\b(?:in|over|from|for|within|of|during) the (?:last|past) (\d+ )?(minute|hour|day|week|month|year)s?\b", re.I
+    rf"\b(?:in|over|from|for|within|of|during|these|since)?\s*(?:the |these )?(?:last|past) (?:({AMOUNT}) )?(minute"
+    rf"|hour|day|week|month|year)s?\b",
+    re.IGNORECASE,
 )
-_UNITS = {"天": "day", "周": "week", "月": "month"}
-_SPAN_ZH = re.compile(r"(?:最近|过去)\s*(\d+)\s*个?(天|周|月)")
-_START = re.compile(rf"\b(?:since|after|from|starting)\s+{_MOMENT}|(?:自|从)?(昨天|今天)(?:以来|起)", re.IGNORECASE)
-_END = re.compile(rf"\b(?:until|till|before|up to|to)\s+{_MOMENT}|(昨天|今天)(?:之前|以前)", re.IGNORECASE)
+_UNITS = {"天": "day", "周": "week", "月": "month", "小时": "hour", "星期": "week"}
+_SPAN_ZH = re.compile(rf"(?:最近|过去|近)的?\s*({AMOUNT})\s*个?(天|周|月|小时|星期)")
+_START = re.compile(
+    rf"\b(?:since|after|from|starting)\s+{_MOMENT}|(?:自|从)?(昨天|今天|前天|上周|上个?月)(?:以来|起|以后|之后)",
+    re.IGNORECASE,
+)
+_ON = re.compile(r"\b(today|yesterday|this morning|this week|this month)\b|(今天|昨天|本周|这周)", re.IGNORECASE)
+_END = re.compile(rf"\b(?:until|till|before|up to|to)\s+{_MOMENT}|(昨天|今天|前天|上周)(?:之前|以前)", re.IGNORECASE)
+
+
+_THIS = {"本周": "1 week ago", "这周": "1 week ago", "this week": "1 week ago", "this month": "1 month ago"}
 
 
 def moment_in(text: str, side: str) -> str | None:
@@ -95,27 +126,41 @@ def moment_in(text: str, side: str) -> str | None:
     if side == "end":
         return None
     if match := _SPAN.search(text):
-        count = int(match[1] or 1)
+        count = whole(match[1] or "1")
         return f"{count} {match[2].lower()}{'s' if count > 1 else ''} ago"
     if match := _SPAN_ZH.search(text):
-        return f"{match[1]} {_UNITS[match[2]]}s ago"
+        count = whole(match[1])
+        return f"{count} {_UNITS[match[2]]}{'s' if count > 1 else ''} ago"
+    if (match := _ON.search(text)) and not _END.search(text):
+        moment = match[1] or match[2]
+        return _THIS.get(moment.lower()) or _TRANSLATED.get(moment, moment.lower())
     return None
 
 
 _FACT = re.compile(
-    r"(?:\b(?:remember|keep in mind|(?:make a )?note(?: down)?)(?:\s+that|\s*:)?|(?:请)?(?:记住|记下"
+    r"(?:\b(?:remember|keep in mind|memori[sz]e|(?:make|take) (?:a )?note(?: of)?|note(?: down)?|(?:add|save|store"
+    r"|put|write)(?: this| it)?(?: down)? (?:to|in|into) (?:your |the |my )?memory|for the record)(?:\s+that"
+    r"|\s*[:,])?|(?:请)?(?:记住|记下|记得|备注"
     r"|记一下)[：:,，]?)\s*(.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _VERB = re.compile(
-    r"\s{1,4}(?:is|are|was|were|has|have|had|lives?|works?|uses?|likes?|prefers?|needs?|runs?|means?|must|should|can|will|starts?|"
+    r"\s{1,4}(?:is|are|was|were|has|have|had|lives?|works?|uses?|likes?|prefers?|needs?|runs?|means?|must|should|can"
+    r"|will|starts?|"
     r"ends?|owns?|wants?|belongs?|knows?|speaks?|goes|comes|happens?)\b|(?<=[^\s])(?=是|在|喜欢|住|需要|使用|叫|有)",
     re.IGNORECASE,
 )
 
 
+_RECALLS = re.compile(
+    r"^\W*(?:what|which|do|did|does|have|who|where|when|list|show|tell|how|everything|anything|forget)\b|\?\s*$"
+    r"|\byou remember\b|还记得|记得什么|记住了(?:什么|哪些)|[？吗]$",
+    re.IGNORECASE,
+)
+
+
 def fact_in(text: str) -> str | None:
-    match = _FACT.search(text)
+    match = None if _RECALLS.search(text) else _FACT.search(text)
     return match[1].strip().strip('"“”').rstrip("。.!！ ") or None if match else None
 
 
@@ -127,11 +172,28 @@ def note_subject(fact: str) -> str:
     return {"i": "user", "we": "team", "我": "用户", "我们": "团队"}.get(subject.lower(), subject) or fact
 
 
+_RENAMED = re.compile(
+    rf"\b(?:rename|move|mv)\s+(?:the |my )?(?:(?:folder|directory|dir|file)\s+)?{_NAME}\s+(?:(?:folder|directory|dir"
+    rf"|file)\s+)?(?:in)?to\s+(?:the )?(?:folder |directory )?{_NAME}"
+    rf"|(?:把|将)\s*(?:目录|文件夹)?\s*{_NAME}\s*(?:目录|文件夹)?\s*(?:重命名为|改名为|移动到|移到)\s*{_NAME}",
+    re.IGNORECASE,
+)
+
+
+def renamed_in(text: str) -> tuple[str, str] | None:
+    """The old and the new name."""
+    match = _RENAMED.search(text)
+    found = [group for group in match.groups() if group] if match else []
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
 _PLACE = re.compile(
     r"\b(?:in|under|inside|within|below|of|at)\s+(?:the\s+|my\s+)?(?:(?:folder|directory|dir)\s+)?"
     r"([A-Za-z0-9_][\w.-]*)(?:\s+(?:folder|directory|dir))?"
+    r"|^\W*(?:ls|tree|dir)\s+(?:-\w+\s+)*([A-Za-z0-9_][\w.-]*)"
     r"|\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?([A-Za-z0-9_][\w.-]*)"
-    r"|\b(?!(?:an?|the|new|this|that|my|current|list|show|create|make|in|remove|delete)\b)([A-Za-z0-9_][\w.-]*)\s+(?:folder|directory|dir)\b(?!\s+(?:called|named))"
+    r"|\b(?!(?:an?|the|new|this|that|my|current|list|show|create|make|in|remove"
+    r"|delete)\b)([A-Za-z0-9_][\w.-]*)\s+(?:folder|directory|dir)\b(?!\s+(?:called|named))"
     r"|([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?:目录|文件夹)?\s*(?:里|中|下)"
     r"|(?:在|目录|文件夹)\s*([A-Za-z0-9_][A-Za-z0-9_.-]*)",
     re.IGNORECASE,
@@ -170,7 +232,11 @@ def free_text(values: Values, tool: FoundTool, *, after_verb: bool = True) -> st
     """The words after "for", "about" or a colon, else those after the tool's own verb ("echo hello world")."""
     text = values.text.strip()
     if fact := re.match(
-        r"^\W*(?:recall|open|forget|what do you (?:know|remember)(?: about)?)\s+(\S.*)$", text, re.IGNORECASE
+        r"^\W*(?:recall|open|forget(?: about| everything about)?|(?:what |anything )?(?:do|did|have) (?:you|i"
+        r"|we) (?:know|remember|recall|tell you|told you|say|said|note[d]?|save[d]?)"
+        r"(?: anything| something)?(?: about)?)\s+(\S.*)$",
+        text,
+        re.IGNORECASE,
     ):
         return _TAIL.sub("", fact[1]).strip()
     if asked := re.search(r"知道\s*(.+?)\s*(?:的?什么|吗)|(?:忘记|忘掉)\s*(\S+)", text):

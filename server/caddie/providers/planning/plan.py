@@ -9,14 +9,20 @@ from typing import Any
 
 from caddie.chat.messages import ModelRequest, ToolDefinition
 from caddie.providers.planning import wording
-from caddie.providers.planning.arguments import core_arguments
+from caddie.providers.planning.about_tools import about, asks_about_tools, overview, subject_of, wants_state
+from caddie.providers.planning.arguments import core_arguments, held_todos
+from caddie.providers.planning.beyond import Beyond, beyond, reaches
 from caddie.providers.planning.choose import Fit, rank
+from caddie.providers.planning.commands import asks_for_todos, bare_command
 from caddie.providers.planning.conversation import Exchange, Turn, read_turn
 from caddie.providers.planning.core import CoreCall
 from caddie.providers.planning.found import FoundTool, from_definition, parse_search_answer
 from caddie.providers.planning.intent import core_call
+from caddie.providers.planning.listing import place_of
 from caddie.providers.planning.named import named_tool
 from caddie.providers.planning.orders import is_only_spoken_of
+from caddie.providers.planning.phrases import fact_in
+from caddie.providers.planning.plain import plain as without_courtesy
 from caddie.providers.planning.slots import fill
 from caddie.providers.planning.small_talk import small_talk
 from caddie.providers.planning.values import Values, read_values
@@ -25,6 +31,7 @@ from caddie.providers.planning.words import query_of
 MAX_CALLS = 4
 MAX_CHARACTERS = 2_000  # rules read requests, not documents
 _BRIDGE = ("ToolSearch", "ExecuteTool")
+_FOR_FILES = ("Grep", "Glob", "Read")
 _SURE = 1.8  # a tool that is at hand goes before a search only when its name is nearly said
 
 _REFUSED = re.compile(r"\b(?:person|user|you) (?:refused|declined|rejected|said no)\b|用户拒绝", re.IGNORECASE)
@@ -77,31 +84,53 @@ def _target(call: _Next) -> str:
 
 
 def _decide(turn: Turn, tools: Mapping[str, ToolDefinition]) -> _Next | str:
-    values = read_values(turn.step.strip()[:MAX_CHARACTERS])
+    values = read_values(without_courtesy(turn.step.strip()[:MAX_CHARACTERS]))
     if turn.exchanges and turn.exchanges[-1].is_search:
         return _after_search(turn, tools, values)
     if len(turn.request) > MAX_CHARACTERS:
         return wording.say("long", turn.language, limit=MAX_CHARACTERS)
     if turn.picked:
         return _from_pick(turn, tools, values)
+    if asks_for_todos(values):
+        return wording.todos(held_todos([*turn.earlier_uses, *(done.use for done in turn.done)]), turn.language)
+    if wants_state(values, {*tools, *turn.deferred}):
+        return wording.say("tool state", turn.language)
+    if asks_about_tools(values):
+        return _tools_asked_for(turn, tools, values)
     if name := named_tool(values, tools.keys() - {*_BRIDGE}, turn.deferred):
         return _by_name(name, turn, tools, values)
     if talk := small_talk(values.text):
         return wording.say(talk, turn.language, examples=wording.say("examples", turn.language))
     core = core_call(values)
-    if core and core.tool in tools:
+    if core and core.tool in tools and not _beyond(values, core):
         return _core(core, tools[core.tool], turn)
     return _from_catalogue(turn, tools, values, core)
+
+
+def _beyond(values: Values, core: CoreCall | None) -> Beyond | None:
+    """A service that the message names, unless its name is only a word to be kept or searched in files."""
+    if fact_in(values.text) or (core and (core.tool not in _FOR_FILES or place_of(values) or values.quoted)):
+        return None
+    return beyond(values)
+
+
+def _tools_asked_for(turn: Turn, tools: Mapping[str, ToolDefinition], values: Values) -> _Next | str:
+    subject = subject_of(values)
+    if subject and "ToolSearch" in tools:
+        return _Next("ToolSearch", {"query": subject})
+    return wording.overview(*overview([name for name in tools if name not in _BRIDGE], turn.deferred), turn.language)
 
 
 def _from_catalogue(
     turn: Turn, tools: Mapping[str, ToolDefinition], values: Values, core: CoreCall | None
 ) -> _Next | str:
-    at_hand = [fit for fit in rank(_others(tools, turn), values, turn.workspace) if fit.is_relevant]
+    row = _beyond(values, core)
+    others = [tool for tool in _others(tools, turn) if not row or reaches(tool, row)]
+    at_hand = [fit for fit in rank(others, values, turn.workspace) if fit.is_relevant]
     if at_hand and at_hand[0].score >= _SURE and not at_hand[0].filled.missing:
         return _run(at_hand[0].tool.name, at_hand[0].filled.params, tools)
     if "ToolSearch" in tools:
-        words = f"{core.tool} {query_of(values)}" if core else query_of(values)
+        words = f"{core.tool} {query_of(values)}" if core and not row else query_of(values)
         return _Next("ToolSearch", {"query": words})
     if at_hand:
         return _call_or_ask(at_hand, turn, tools)
@@ -116,16 +145,23 @@ def _after_search(turn: Turn, tools: Mapping[str, ToolDefinition], values: Value
     asked = str((search.use.arguments or {}).get("query", ""))
     if asked.startswith("select:"):
         return _named(found[0], turn, tools, values) if found else _unknown_name(asked, search, turn)
+    if asks_about_tools(values):
+        spoken_of = about(found, values)
+        rows = [(tool.name, tool.description) for tool in spoken_of]
+        return wording.tools_found(rows, turn.language) if rows else wording.nothing_fits([], turn.language)
     core = core_call(values)
+    row = _beyond(values, core)
     for tool in found:
-        if core and core.tool == tool.label:
+        if core and core.tool == tool.label and not row:
             return _core(core, ToolDefinition(tool.name, tool.description, tool.schema), turn, tools)
-    fits = [fit for fit in rank([*found, *_others(tools, turn)], values, turn.workspace) if fit.is_relevant]
-    return (
-        _call_or_ask(fits, turn, tools)
-        if fits
-        else wording.nothing_fits([tool.name for tool in found[:3]], turn.language)
-    )
+    candidates = [tool for tool in [*found, *_others(tools, turn)] if not row or reaches(tool, row)]
+    fits = [fit for fit in rank(candidates, values, turn.workspace) if fit.is_relevant]
+    if fits:
+        return _call_or_ask(fits, turn, tools)
+    hint = wording.way_out(row.hint, values.paths, turn.language) if row else ""
+    if command := bare_command(values.text):
+        hint = wording.as_command(command, turn.language)
+    return wording.nothing_fits([] if row else [tool.name for tool in found[:3]], turn.language, hint)
 
 
 def _call_or_ask(fits: Sequence[Fit], turn: Turn, tools: Mapping[str, ToolDefinition]) -> _Next | str:
@@ -179,6 +215,8 @@ def _core(
 ) -> _Next | str:
     done = [exchange.use for exchange in turn.done if not exchange.answer.is_error]
     filled = core_arguments(call, tool.input_schema, [*turn.earlier_uses, *done], turn.step)
+    if filled.missing and "done" in call.values:
+        return wording.say("no todo", turn.language, said=wording.code(str(call.values["done"])))
     if filled.missing:
         return wording.missing(tool.name, filled.missing, turn.step, turn.language)
     return _run(tool.name, filled.params, tools) if tools is not None else _Next(tool.name, filled.params)

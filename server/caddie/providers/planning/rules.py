@@ -6,74 +6,20 @@ A rule returns None when it has nothing to say. Optional slots are filled only w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from caddie.providers.planning.coerce import Schema
-from caddie.providers.planning.found import FoundTool
 from caddie.providers.planning.phrases import (
     branch_in,
     fact_in,
     free_text,
-    moment_in,
     named_places,
     note_subject,
+    renamed_in,
     revision_in,
 )
-from caddie.providers.planning.values import Number, Values
-from caddie.providers.planning.words import stems, words_of
-from caddie.providers.planning.zones import find_zones
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    name: str
-    words: tuple[str, ...]
-    schema: Schema
-    types: tuple[str, ...]
-    required: bool
-
-    @property
-    def about(self) -> str:
-        return str(self.schema.get("description", ""))
-
-    def says(self, *words: str) -> bool:
-        return any(word in self.words for word in words)
-
-    @property
-    def is_text(self) -> bool:
-        return "string" in self.types
-
-    @property
-    def is_number(self) -> bool:
-        return "integer" in self.types or "number" in self.types
-
-
-@dataclass(slots=True)
-class Source:
-    """The message's values, and which of them already have a place."""
-
-    values: Values
-    workspace: str
-    tool: FoundTool
-    used: set[str] = field(default_factory=set)
-
-    @property
-    def text(self) -> str:
-        return self.values.text
-
-    def use(self, value: Any) -> None:
-        self.used.update(str(item) for item in (value if isinstance(value, list | tuple) else [value]))
-
-    def unused(self, values: tuple[str, ...]) -> list[str]:
-        return [value for value in values if value not in self.used]
-
-    def unused_numbers(self) -> list[Number]:
-        return [number for number in self.values.numbers if str(number.plain) not in self.used]
-
-
-Rule = Callable[[Slot, Source], Any]
+from caddie.providers.planning.rules_of_amounts import any_number, clock_time, counted, duration, moment, zone
+from caddie.providers.planning.slot import Rule, Slot, Source
+from caddie.providers.planning.words import has_any, stems
 
 
 def written_out(slot: Slot, source: Source) -> Any:
@@ -84,6 +30,16 @@ def written_out(slot: Slot, source: Source) -> Any:
     return next((group for group in match.groups() if group), None) if match else None
 
 
+_BY_SIZE = re.compile(r"\b(?:large|big|small|heavi)(?:st|r|est|er|gest|ger)\b|最大|最小|大于|小于", re.IGNORECASE)
+
+
+_ORDERED = re.compile(
+    r"\b(?:sort\w*|order\w*|rank\w*|by (?:size|name|date)|larg\w+|bigg\w+|small\w+|heav\w+)\b|排序|按|最大|最小|大于"
+    r"|小于",
+    re.IGNORECASE,
+)
+
+
 def enum_word(slot: Slot, source: Source) -> Any:
     """A value of the enum, or one that the description quotes, that stands in the message."""
     if "enum" in slot.schema:
@@ -92,13 +48,17 @@ def enum_word(slot: Slot, source: Source) -> Any:
         choices = re.findall(r"['\"`]([A-Za-z][\w-]*)['\"`]", slot.about)
     else:
         return None
-    told = stems(source.text)
+    if slot.says("sort", "order") and not _ORDERED.search(source.text):
+        return None
+    told = stems(source.text) | (stems("size") if _BY_SIZE.search(source.text) else frozenset())
     return next((choice for choice in choices if choice and stems(choice) and stems(choice) <= told), None)
 
 
 def local_branches(slot: Slot, source: Source) -> Any:
     """Git's own default: branches without a word more are the local ones."""
     asks = re.search(r"\bbranch(?:es)?\b|分支", source.text, re.IGNORECASE)
+    if asks and slot.name == "branch_type" and (flag := re.search(r"\bbranch\s+-([ar])\b", source.text)):
+        return "all" if flag[1] == "a" else "remote"
     return "local" if slot.required and slot.name == "branch_type" and asks else None
 
 
@@ -109,51 +69,6 @@ def boolean_word(slot: Slot, source: Source) -> Any:
     noun = [word for word in slot.words if word not in ("include", "is", "with", "show", "use", "enable", "should")]
     match = re.search(rf"\b(without |no |not )?(?:an? |the )?{'[ -]?'.join(map(re.escape, noun))}\b", source.text, re.I)
     return not match[1] if noun and match else None
-
-
-def zone(slot: Slot, source: Source) -> Any:
-    """A place's time zone. Of two, the source stands after "from" or nearest to the time, the target is the other."""
-    if not slot.is_text or not (slot.says("timezone", "tz") or {"time", "zone"} <= set(slot.words)):
-        return None
-    zones = find_zones(source.text)
-    if slot.says("source", "from", "origin"):
-        return _source_zone(zones, source.values)
-    if slot.says("target", "to", "destination"):
-        origin = _source_zone(zones, source.values)
-        others = [(at, name) for at, name in zones if name != origin]
-        return _zone_after(others, source.text, _TO) or (others[-1][1] if others else None)
-    if zones or re.search(r"\b(?:in|at|for)\s+(?!the moment)[A-Za-z]|在", source.text):
-        return zones[0][1] if zones else None  # a place that is not known is no reason to take another one
-    stated = re.search(r"[Uu]se '([\w/]+)'[^.]*\bif no\b", slot.about)  # the tool's own documented default
-    return stated[1] if stated else None
-
-
-_TO = r"\b(?:to|into)\s+$|[到成]$"
-
-
-def _source_zone(zones: list[tuple[int, str]], values: Values) -> str | None:
-    if after_from := _zone_after(zones, values.text, r"\bfrom\s+$|从$"):
-        return after_from
-    candidates = [(at, name) for at, name in zones if not re.search(_TO, values.text[:at], re.IGNORECASE)]
-    return min(candidates, key=lambda zone: abs(zone[0] - values.clock_at))[1] if candidates else None
-
-
-def _zone_after(zones: list[tuple[int, str]], text: str, before: str) -> str | None:
-    return next((name for at, name in zones if re.search(before, text[:at], re.IGNORECASE)), None)
-
-
-def clock_time(slot: Slot, source: Source) -> Any:
-    """15:30, 3pm, noon."""
-    fits = slot.is_text and slot.says("time", "clock", "hour") and not slot.says("zone", "stamp", "timestamp")
-    return source.values.clocks[0] if fits and source.values.clocks else None
-
-
-def moment(slot: Slot, source: Source) -> Any:
-    """since, until, after, before."""
-    if not slot.is_text or not slot.says("timestamp", "date", "datetime", "since", "until", "after", "before"):
-        return None
-    side = "end" if slot.says("end", "until", "before", "to") else "start"
-    return moment_in(source.text, side)
 
 
 def address(slot: Slot, source: Source) -> Any:
@@ -184,16 +99,24 @@ def file_path(slot: Slot, source: Source) -> Any:
     if "array" in slot.types:
         everything = re.search(r"\b(?:all|everything)\b|全部|所有|(?:^|\s)\.(?=\s|$)", source.text, re.IGNORECASE)
         return paths or (["."] if everything and slot.says("files") else None)
+    if slot.says("source", "destination") and len(source.values.paths) < 2 and (pair := renamed_in(source.text)):
+        paths = [name for name in pair if name not in source.used]
     if paths and slot.is_text:
-        return paths[0]
-    here = slot.required and slot.name == "path" and re.search(_HERE, source.text, re.IGNORECASE)
-    return source.workspace if here else None
+        return _within(paths[0], source) if slot.says("destination") else paths[0]
+    is_of_folders = slot.required and slot.name == "path" and has_any(stems(source.tool.label), _FOLDER_TOOLS)
+    return (
+        source.workspace if is_of_folders and not re.search(r"\b(?:create|make|new|mkdir)", source.text, re.I) else None
+    )
 
 
-_HERE = (
-    r"\b(?:here|(?:this|the|current) (?:workspace|project|folder|directory|repo)|list (?:all )?(?:the )?files)\b"
-    r"|当前目录|这里"
-)
+def _within(folder: str, source: Source) -> str:
+    """What is moved into a folder keeps its name there."""
+    moved = next((path for path in source.values.paths if path in source.used), "")
+    is_folder = folder.endswith("/") or ("." in moved.rsplit("/", 1)[-1] and "." not in folder.rsplit("/", 1)[-1])
+    return f"{folder.rstrip('/')}/{moved.rsplit('/', 1)[-1]}" if moved and is_folder else folder
+
+
+_FOLDER_TOOLS = "directory tree folder list sizes"
 
 
 def pattern(slot: Slot, source: Source) -> Any:
@@ -212,60 +135,6 @@ def revision(slot: Slot, source: Source) -> Any:
     if not slot.is_text or not slot.required or not slot.says("revision", "commit", "sha", "ref", "rev", "target"):
         return None
     return revision_in(source.values, with_branches=slot.says("target", "ref"))
-
-
-def duration(slot: Slot, source: Source) -> Any:
-    """A duration, in the unit that the name or the description states."""
-    named = slot.says("duration", "seconds", "ms", "minutes", "delay", "timeout", "wait", "sleep", "millis", "hours")
-    if not slot.is_number or not named or not source.values.durations:
-        return None
-    told = f"{' '.join(slot.words)} {slot.about}".lower()
-    unit = (
-        0.001 if re.search(r"\bms\b|milli", told) else 60.0 if "minute" in told else 3600.0 if "hour" in told else 1.0
-    )
-    return round(source.values.durations[0] / unit, 3)
-
-
-def counted(slot: Slot, source: Source) -> Any:
-    """A number whose neighbour names the slot: "last 5 commits" is a count, "first 20 lines" a head."""
-    if not slot.is_number:
-        return None
-    for number in source.unused_numbers():
-        before, after = source.text[: number.at].lower(), source.text[number.end :].lower()
-        if _neighbour_names(slot, before, after):
-            return number.plain
-    return None
-
-
-_COUNTS = ("count", "limit", "top", "n", "num")
-_FEW = re.compile(
-    r"(?:\b(?:last|latest|recent|first|top|newest|next|past|up to|at most|only)|最近|最后|前|近|最新)\s*的?$"
-)
-_MANY = re.compile(
-    r"^\s*(?:most )?(?:recent |latest |newest |last )?"
-    r"(?:commits|results|items|entries|hits|matches|links|records|messages|issues|[次条个])"
-)
-
-
-def _neighbour_names(slot: Slot, before: str, after: str) -> bool:
-    near = set(words_of(" ".join([*before.split()[-2:], *after.split()[:3]])))
-    if slot.says("head", "tail"):
-        side = r"\b(?:first|top|head)\s*$|前\s*$" if slot.says("head") else r"\b(?:last|tail)\s*$|[后末]\s*$"
-        return bool(re.search(side, before)) and bool(re.match(r"\s*(?:lines?|行)", after))
-    if slot.says(*_COUNTS):
-        return bool(
-            _FEW.search(before) and not re.match(r"\s*(?:days?|weeks?|months?|hours?|lines?|[天周])", after)
-        ) or (bool(_MANY.match(after)))
-    words = [word for word in slot.words if word not in ("max", "min", "number", "total", "start")]
-    return bool(words) and all(word in near or word.rstrip("s") in near for word in words)
-
-
-def any_number(slot: Slot, source: Source) -> Any:
-    """Required numbers are taken in the order of the message."""
-    numbers = source.unused_numbers() if slot.is_number and slot.required else []
-    if len(source.values.numbers) > 1 and not numbers:
-        numbers = [source.values.numbers[-1]]  # "add 2 and 2"
-    return numbers[0].plain if numbers and slot.is_number and slot.required else None
 
 
 def remembered(slot: Slot, source: Source) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 
 from caddie.providers.planning.coerce import NOTHING, coerce, resolved, types_of
 from caddie.providers.planning.found import FoundTool
-from caddie.providers.planning.rules import RULES, Slot, Source, written_out
+from caddie.providers.planning.rules import RULES, written_out
+from caddie.providers.planning.slot import Slot, Source
 from caddie.providers.planning.values import Values, read_values
 from caddie.providers.planning.words import words_of
 

@@ -32,7 +32,8 @@ _FOR_A_MODEL = re.compile(
     r"|(?:write|compose|draft|generate) (?:me )?(?:an? |some |the )?(?:\w+ ){0,3}(?:poem|essay|story|function"
     r"|class|program|script|tests?|code|unit tests?)"
     r"|refactor|implement|fix|improve|optimi[sz]e|review|summari[sz]e|rewrite|debug"
-    r"|should i|do you think|is it (?:better|good|ok)|which is better)\b"
+    r"|should (?:i|we)|(?:would|is|was|will) it (?:be )?(?:safe|ok|okay|wise|possible|hard|worth|dangerous"
+    r"|a good idea)|do you think|is it (?:better|good|ok)|which is better)\b"
     r"|^\W*(?:(?:请|帮我|请帮我)?(?:解释|说明一下|写一?[首篇个段]|重构|实现|修复|优化|总结)|为什么|怎么样?|如何|什么是)|是什么意思",
     re.IGNORECASE,
 )

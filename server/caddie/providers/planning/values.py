@@ -9,12 +9,20 @@ _QUOTED = re.compile(
     r"`+([^`]+)`+|\"([^\"]+)\"|“([^”]+)”|「([^」]+)」|(?<![A-Za-z0-9])'([^']+)'(?![A-Za-z0-9])|‘([^’]+)’"
 )
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`，。；）]+|(?<![\w./@-])www\.[^\s<>\"'`，。]+", re.IGNORECASE)
+_SITE = re.compile(
+    r"(?<![\w./@~-])(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|edu|gov|ai)(?:/[^\s<>\"'`，。]*)?(?![\w.])", re.IGNORECASE
+)
+_VISITS = re.compile(
+    r"\b(?:fetch|visit|browse|download|web ?site|web ?page|site|url|go to)\b|\w\.com\b|抓取|访问|下载|网页|网站",
+    re.IGNORECASE,
+)
 _WORD = r"[A-Za-z0-9_À-ɏ@+.-]"
 _HAN = r"[\u3400-\u9fff]"
 _PATH = re.compile(
     rf"(?<![A-Za-z0-9_À-ɏ@+./*\\-])(?:"
     rf"[A-Za-z]:[\\/][^\s,;，。]+"
-    rf"|(?:(?:~|\.{{1,2}})?/?(?:(?:{_WORD}|{_HAN})+/)+|(?<!\S))(?:{_WORD}|{_HAN})*{_HAN}(?:{_WORD}|{_HAN})*\.[A-Za-z][A-Za-z0-9]{{0,9}}"
+    rf"|(?:(?:~|\.{{1,2}})?/?(?:(?:{_WORD}|{_HAN})+/)+|(?<!\S))(?:{_WORD}|{_HAN})*{_HAN}(?:{_WORD}"
+    rf"|{_HAN})*\.[A-Za-z][A-Za-z0-9]{{0,9}}"
     rf"|(?:~|\.{{1,2}})?/?(?:{_WORD}+/)+(?:{_WORD}*[A-Za-z0-9_])?"
     rf"|~?/{_WORD}*[A-Za-z0-9_]"
     rf"|\.[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]"
@@ -46,12 +54,28 @@ _WORD_NUMBERS = {
     )
     for word in words.split("|")
 }
+_MORE = ["eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_WORD_NUMBERS |= {word: 11 + at for at, word in enumerate(_MORE)}
+_WORD_NUMBERS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100}
+_ENGLISH = "|".join(word for word in _WORD_NUMBERS if word.isascii())
+AMOUNT = rf"(?:\d+|(?:an? )?(?:{_ENGLISH}|dozen|couple|few)\b(?: of(?: the)?)?|[一两二三四五六七八九十]{{1,3}})"
+"""A whole number in digits or words, as `whole` reads it."""
+
+
+def whole(text: str) -> int:
+    word = re.sub(r"^an? | of(?: the)?$", "", text.strip().lower())
+    tens, ten, ones = word.partition("十")
+    if ten:
+        return _WORD_NUMBERS.get(tens, 1) * 10 + _WORD_NUMBERS.get(ones, 0)
+    return int(word) if word.isdigit() else {"dozen": 12, "couple": 2, "few": 3}.get(word) or _WORD_NUMBERS[word]
+
+
 _WORD_NUMBER = re.compile(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten)\b|(?<=[近前后新])[一两二三四五六七八九十](?=[次个条行份])",
+    rf"\b(?!(?:zero|one|hundred)\b)(?:{_ENGLISH})\b|(?<=[近前后新])[一两二三四五六七八九十](?=[次个条行份])",
     re.IGNORECASE,
 )
 _DURATION = re.compile(
-    r"(?<![\w.])(\d+(?:\.\d+)?|an?|half an?|one|two|three|five|ten)\s*"
+    rf"(?<![\w.])(\d+(?:\.\d+)?|an?|half an?|{_ENGLISH})\s*"
     r"(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![A-Za-z])"
     r"|(\d+(?:\.\d+)?|[一两二三四五六七八九十半])\s*个?(毫秒|秒钟?|分钟|小时|天)",
     re.IGNORECASE,
@@ -102,6 +126,9 @@ def read_values(text: str) -> Values:
     urls = tuple(_trimmed_url(match[0]) for match in _URL.finditer(rest))
     urls += tuple(part for part in quoted if _URL.fullmatch(part))
     rest = _blank(rest, _URL)
+    if _VISITS.search(text):
+        urls += tuple(_trimmed_url(match[0]) for match in _SITE.finditer(rest))
+        rest = _blank(rest, _SITE)
     loose = tuple(match[0] for match in _PATH.finditer(rest) if _is_path(match[0]))
     paths = tuple(sorted({*loose, *filter(looks_like_path, quoted)}, key=text.find))
     masked = _PATH.sub(lambda match: " " * len(match[0]) if _is_path(match[0]) else match[0], rest)

@@ -77,6 +77,46 @@ _SAYINGS: dict[str, dict[Language, str]] = {
         "en": "Stopped after {count} tool calls; the rest was not done: {rest}",
         "zh": "调用 {count} 次工具后停止；未完成的部分：{rest}",
     },
+    "todos": {"en": "The todo list:\n{items}", "zh": "待办列表：\n{items}"},
+    "no todos": {
+        "en": "The todo list is empty. Say for example: {example}",
+        "zh": "待办列表为空。例如可以说：{example}",
+    },
+    "a todo": {"en": "add a todo: write the docs", "zh": "添加待办：写文档"},
+    "as command": {
+        "en": " If it is to be run as a shell command, say: {command}",
+        "zh": "如果要作为 shell 命令运行，请说：{command}",
+    },
+    "no todo": {
+        "en": "No item of the todo list is meant by {said}, so the list was left as it is. "
+        "Name one by its words or its number, once there is a list.",
+        "zh": "待办列表中没有与 {said} 对应的项，因此列表未改动。请在有列表之后用其内容或序号指明。",
+    },
+    "tool state": {
+        "en": "Tools are switched on, deferred or off by you, not by a message: in the Tools view of VS Code, "
+        "with `:Caddie tools` in Neovim or with `/tools` in the terminal. Nothing was changed.",
+        "zh": "工具的启用、延迟或禁用由你操作，而不是通过消息：在 VS Code 的工具视图中、"
+        "在 Neovim 中用 `:Caddie tools`，或在终端中用 `/tools`。没有作任何更改。",
+    },
+    "tools found": {
+        "en": "Connected tools that speak of it (none was run):\n{tools}\nTo use one, say what it is to do, or: {use}",
+        "zh": "与此相关的已连接工具（没有运行任何工具）：\n{tools}\n要使用其中一个，请说明要做什么，或者说：{use}",
+    },
+    "overview": {
+        "en": "At hand: {own}. {servers}`/tools` lists them all; ask for example {example}. None was run.",
+        "zh": "随时可用：{own}。{servers}`/tools` 可列出全部；例如可以问 {example}。没有运行任何工具。",
+    },
+    "more": {"en": "To be found when asked for: {servers}. ", "zh": "按需查找：{servers}。"},
+    "ask for tools": {"en": "which tools are there for git?", "zh": "有哪些处理 git 的工具？"},
+    "no schedule": {
+        "en": " Nothing connected does something at a later time.",
+        "zh": "没有已连接的工具能在以后的时间执行操作。",
+    },
+    "by command": {
+        "en": " A shell command can tell; it is run, after your permission, if you say for example: {command}",
+        "zh": "可以用 shell 命令查看；征得许可后运行，例如可以说：{command}",
+    },
+    "run": {"en": "run {command}", "zh": "运行 {command}"},
     "no search": {
         "en": "No tool at hand fits this request, and searching for tools is switched off.",
         "zh": "现有工具都不适合这个请求，而且工具搜索已关闭。",
@@ -126,10 +166,50 @@ def result(tool: str, text: str, language: Language) -> str:
 def missing(tool: str, slots: Sequence[str], request: str, language: Language) -> str:
     filled_in = " ".join(f'{slot}="…"' for slot in slots)
     example = f"{' '.join(request.split())} {filled_in}"
+    if tuple(slots) == ("command",):
+        example = say("run", language, command=code("npm test"))
     names = ", ".join(code(slot) for slot in slots)
     return say("missing", language, tool=code(tool), slots=names, example=code(example))
 
 
-def nothing_fits(names: Sequence[str], language: Language) -> str:
+def nothing_fits(names: Sequence[str], language: Language, hint: str = "") -> str:
     nearest = say("nearest", language, names=", ".join(code(name) for name in names)) if names else ""
-    return say("nothing", language) + nearest
+    return say("nothing", language) + (hint or nearest)
+
+
+_COMMANDS = {"blame": "git log -3 -- {path}", "count lines": "wc -l {path}", "command": "df -h"}
+
+
+def way_out(hint: str, paths: Sequence[str], language: Language) -> str:
+    """What to do where no tool reaches; empty when there is nothing to advise."""
+    if hint in _COMMANDS:
+        command = _COMMANDS[hint].format(path=paths[0] if paths else "README.md")
+        return say("by command", language, command=code(say("run", language, command=code(command))))
+    return say(hint, language) if hint else ""
+
+
+def as_command(command: str, language: Language) -> str:
+    return say("as command", language, command=code(say("run", language, command=code(command))))
+
+
+def todos(items: Sequence[tuple[str, str]], language: Language) -> str:
+    if not items:
+        return say("no todos", language, example=code(say("a todo", language)))
+    marks = {"completed": "[x]", "in_progress": "[~]"}
+    return say("todos", language, items=fenced("\n".join(f"{marks.get(state, '[ ]')} {text}" for text, state in items)))
+
+
+def tools_found(tools: Sequence[tuple[str, str]], language: Language) -> str:
+    rows = [f"{name}: {' '.join(about.split())[:100]}" if about else name for name, about in tools]
+    return say("tools found", language, tools=fenced("\n".join(rows)), use=code(f"use {tools[0][0]}"))
+
+
+def overview(own: Sequence[str], servers: Sequence[tuple[str, int]], language: Language) -> str:
+    named = ", ".join(f"{code(name)} ({count})" for name, count in servers)
+    return say(
+        "overview",
+        language,
+        own=", ".join(code(name) for name in own),
+        servers=say("more", language, servers=named) if named else "",
+        example=code(say("ask for tools", language)),
+    )

@@ -12,9 +12,9 @@ _REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", 
 _EVERYDAY = {"center", "central", "eastern", "east", "west", "south", "north", "wake", "midway", "easter", "pacific"}
 
 _PLACES = {
-    "America/Los_Angeles": "san francisco, seattle, san diego, silicon valley, california, pst, pdt, "
+    "America/Los_Angeles": "san francisco, sf, seattle, san diego, silicon valley, california, pst, pdt, "
     "旧金山, 洛杉矶, 西雅图",
-    "America/New_York": "boston, washington, miami, atlanta, philadelphia, est, edt, "
+    "America/New_York": "nyc, boston, washington, miami, atlanta, philadelphia, est, edt, "
     "eastern time, 纽约, 华盛顿, 波士顿",
     "America/Chicago": "austin, dallas, houston, texas, cst, cdt, 芝加哥",
     "America/Sao_Paulo": "rio de janeiro, sao paulo, são paulo, 圣保罗",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -205,6 +206,32 @@ def test_a_new_todo_keeps_the_ones_before() -> None:
     second = reply_to(*history, person("add a todo: fix lint"))
     todos = (second.tool_uses[0].arguments or {})["todos"]
     assert [item["content"] for item in todos] == ["write docs", "fix lint"]
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("mark the first todo as done", ["completed", "pending", "pending"]),
+        ("tick off todo 2", ["pending", "completed", "pending"]),
+        ("mark the last todo done", ["pending", "pending", "completed"]),
+        ("mark lint as done", ["pending", "completed", "pending"]),
+        ("mark all todos as done", ["completed", "completed", "completed"]),
+        ("把第一个待办标记为完成", ["completed", "pending", "pending"]),
+    ],
+)
+def test_a_todo_is_ticked_off_by_its_words_or_its_place(text: str, states: list[str]) -> None:
+    first = person("add todos: docs, lint, release")
+    call = reply_to(first)
+    second = reply_to(first, *answer(call, "ok"), Message("assistant", (Text("ok"),)), person(text))
+    assert [item["status"] for item in (second.tool_uses[0].arguments or {})["todos"]] == states
+
+
+def test_the_todo_list_is_shown_as_it_was_last_written() -> None:
+    first = person("add todos: docs, lint")
+    call = reply_to(first)
+    shown = reply_to(first, *answer(call, "ok"), Message("assistant", (Text("ok"),)), person("show my todos"))
+    assert not shown.tool_uses
+    assert "[ ] docs\n[ ] lint" in shown.text
 
 
 def test_nothing_in_a_result_is_taken_for_a_request() -> None:
