@@ -103,6 +103,7 @@ class Proto(LanguageServerProtocol):
             self._send_error(msg_id, error.to_response_error())
         else:
             self._initialized = self._initialized or method == types.INITIALIZE
+            self._shutdown = self._shutdown or method == types.SHUTDOWN  # from now on: `exit` may be the next message
             contextvars.copy_context().run(self._handle_request, msg_id, method, params)
 
     def _receive_notification(self, method: str, data: dict[str, Any]) -> None:
@@ -187,7 +188,6 @@ class Proto(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     async def lsp_shutdown(self, *_: Any) -> None:  # type: ignore[override]
-        self._shutdown = True
         await self.cancel_running()
         if (handler := self.fm.features.get(types.SHUTDOWN)) is not None:
             await handler(None)

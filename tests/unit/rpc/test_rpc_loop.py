@@ -97,6 +97,13 @@ async def test_shutdown_cancels_what_runs_and_then_exit_is_a_success() -> None:
         assert await _ended_tidily(client, child) == 0
 
 
+async def test_an_exit_that_does_not_wait_for_the_answer_to_shutdown_is_a_success_too() -> None:
+    async with start() as client:
+        child = await _sleeping_with_a_child(client)
+        client.send(request(1, "shutdown"), {"jsonrpc": "2.0", "method": "exit"})
+        assert await _ended_tidily(client, child) == 0
+
+
 async def test_a_cancelled_request_is_answered_at_once_and_leaves_no_child() -> None:
     async with start() as client:
         child = await _sleeping_with_a_child(client)
