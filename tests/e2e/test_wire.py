@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from raw_client import request, start
 
 TIME = {"command": sys.executable, "args": ["-m", "mcp_server_time", "--local-timezone", "UTC"]}
 NOW = "mcp__time__get_current_time"
+SLEEP = f"sleep 61.{os.getpid()}"  # of this run of the tests alone
 
 
 def double(llmock: LLMock) -> dict[str, Any]:
@@ -43,7 +45,7 @@ async def test_c19_a_cancelled_turn_is_answered_and_the_next_one_works(
     if phase == "streaming":
         llmock.reply("a b c d e f g h").stall(after_chunks=3, seconds=30)
     else:
-        llmock.call_tool("Bash", {"command": "echo begun; sleep 61"})
+        llmock.call_tool("Bash", {"command": f"echo begun; {SLEEP}"})
     async with editor(workspace, home, settings=double(llmock)) as one:
         asking = asyncio.Event()
 
@@ -69,7 +71,7 @@ async def test_c19_a_cancelled_turn_is_answered_and_the_next_one_works(
         llmock.reply("Here I am.")
         again = await one.turn("still there?", sessionId=session)
         assert again["text"] == "Here I am."
-        sleeping = [p for p in psutil.process_iter(["cmdline"]) if "sleep 61" in " ".join(p.info["cmdline"] or ())]
+        sleeping = [p for p in psutil.process_iter(["cmdline"]) if SLEEP in " ".join(p.info["cmdline"] or ())]
         assert sleeping == [], "a cancelled command must not run on"
 
 

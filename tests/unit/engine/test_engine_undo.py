@@ -300,7 +300,7 @@ async def test_what_the_person_saves_while_a_command_runs_is_not_the_commands(wo
 
 async def test_a_cancelled_turn_can_be_undone(workspace: Path) -> None:
     (workspace / "a.txt").write_text("one\n")
-    async with working(workspace, bash("echo two >a.txt; touch started; sleep 60")) as one:
+    async with working(workspace, bash("echo two >a.txt; touch started; sleep 300")) as one:
         session = one.engine.sessions.create().id
         turn = asyncio.create_task(one.turn("go", session))
         async with asyncio.timeout(BOUND):
@@ -316,7 +316,7 @@ async def test_a_cancelled_turn_is_told_nothing_after_its_end_and_the_undo_says_
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshot, "MAX_FILE_BYTES", 100)
-    async with working(workspace, bash("echo one >a.txt; seq 100 >big.txt; touch started; sleep 60")) as one:
+    async with working(workspace, bash("echo one >a.txt; seq 100 >big.txt; touch started; sleep 300")) as one:
         session = one.engine.sessions.create().id
         turn = asyncio.create_task(one.turn("go", session))
         async with asyncio.timeout(BOUND):

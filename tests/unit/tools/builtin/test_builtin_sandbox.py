@@ -126,7 +126,7 @@ async def test_what_runs_by_itself_later_stays_as_it_is(inside):
 
 @needs_sandbox
 async def test_nothing_runs_on_after_the_command_whatever_it_did_to_get_away(inside):
-    marker = "86421.25"
+    marker = f"86421.{os.getpid()}"  # of this run of the tests alone
     await inside.text(TOOL, command=f"setsid sh -c 'trap \"\" TERM; sleep {marker}' & sleep 0.2")
     task = asyncio.create_task(inside.run(TOOL, command=f"touch up; setsid sleep {marker}; sleep 300"))
     await inside.until((inside.workspace / "up").exists)
