@@ -9,11 +9,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Options of each that take a value of their own, and how many words stand before the command.
+# Options of each that take the next word for their value, and how many words stand before the command.
 _VALUES: dict[str, str] = {
-    "sudo": "-u -g -h -p -C -c -D -R -r -t -T -U --user --group --host --prompt --chdir --chroot --role --type",
+    "sudo": "-u -g -h -p -C -c -D -R -r -t -T -U --user --group --host --prompt --chdir --chroot --role --type "
+    "--close-from --command-timeout --other-user",
     "doas": "-u -C -a",
-    "env": "-u -C --unset --chdir",
+    "env": "-u -C -a --unset --chdir --argv0",
     "nice": "-n --adjustment",
     "ionice": "-c -n -p -P -u --class --classdata",
     "nohup": "",
@@ -25,19 +26,20 @@ _VALUES: dict[str, str] = {
     "builtin": "",
     "exec": "-a",
     "coproc": "",
-    "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --replace",
+    "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var",
     "chroot": "--userspec --groups",
-    "strace": "-e -o -p -s -u -E -a -b -I -O -S -P -X",
+    "strace": "-e -o -p -s -u -E -a -b -I -O -S -P -X --output --user --env --trace --attach",
     "ltrace": "-e -o -p -s -u -a -n",
-    "flock": "-w -E --timeout --conflict-exit-code",
-    "unshare": "--map-user --map-group -S -G -R -w",
+    "flock": "-w -E --timeout --wait --conflict-exit-code",
+    "unshare": "-S -G -R -w -l --map-user --map-group --root --wd --setuid --setgid --propagation --setgroups "
+    "--monotonic --boottime --load-interp",
     "busybox": "",
     "caffeinate": "-t -w",
     "chrt": "-T -P -D",
     "taskset": "",
     "jobs": "",
     "script": "",
-    "watch": "-n --interval",
+    "watch": "-n -q -s --interval --equexit --shotsdir",
     "su": "-s -g -G -w --shell --group",
     "runuser": "-u -s -g -G -w --user --shell --group",
 }
@@ -137,8 +139,8 @@ def _prefix(name: str, words: Sequence[str], is_known: bool) -> Launched:
         if word == "--":
             at += 1
             break
-        if word[:1] == "-" and word != "-":
-            at += 2 if word in values else 1
+        if word[:1] == "-" and (word != "-" or name == "env"):
+            at += 2 if _takes_next(word, values) else 1
         elif _ASSIGNMENT.fullmatch(word) and name in ("env", "sudo", "doas"):
             at += 1
         elif places:
@@ -146,6 +148,8 @@ def _prefix(name: str, words: Sequence[str], is_known: bool) -> Launched:
         else:
             break
     at += places
+    if name == "script" and any(re.match(r"-\w*c|--c", word) for word in words[1:]):
+        return Launched(unknown=_HIDES)
     if name in ("su", "script", "runuser", "jobs") and "-x" not in words:
         return Launched(unknown="" if name in ("script", "jobs") else _HIDES)
     inner = tuple(words[at:])
@@ -162,6 +166,14 @@ def _prefix(name: str, words: Sequence[str], is_known: bool) -> Launched:
     return Launched(inner, at=at)
 
 
+def _takes_next(option: str, values: frozenset[str]) -> bool:
+    """Options may stand together (`-Eu root` is `-E -u root`), and long ones may be shortened."""
+    if option.startswith("--"):
+        return any(value.startswith(option) for value in values if value.startswith("--"))
+    taking = next((at for at, letter in enumerate(option) if f"-{letter}" in values), None)
+    return taking is not None and taking == len(option) - 1
+
+
 def _starts_more(inner: Sequence[str]) -> bool:
     """What is appended to such a command becomes a command itself."""
     name = inner[0].rpartition("/")[2]
@@ -170,4 +182,4 @@ def _starts_more(inner: Sequence[str]) -> bool:
 
 def _is_replaced(options: Sequence[str], name: str) -> bool:
     """`xargs -I CMD CMD` puts its input in place of the name."""
-    return any(word.startswith(("-I", "-i", "--replace")) for word in options)
+    return any(re.match(r"-\w*[Ii]|--r", word) for word in options)
