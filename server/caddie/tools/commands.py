@@ -18,6 +18,10 @@ from caddie.tools.shell_words import CODE, Word, known, word_of
 
 MAX_CHARACTERS = 200_000
 _MAX_DEPTH = 5
+_MAX_LAUNCHES = 50
+_MAX_NODES = 20_000  # a quarter of a second; no line that a person could read has as many
+
+_TOO_LONG = "it is too long or too deeply nested"
 
 # What a pattern can vouch for: commands, pipes and lists, plain words. Everything else is more than its commands.
 _PLAIN = frozenset({
@@ -88,7 +92,7 @@ class CommandLine:
 @lru_cache(256)  # a call is looked at several times: before and after the prompt
 def read_command_line(line: str, depth: int = 0) -> CommandLine:
     if len(line) > MAX_CHARACTERS or depth > _MAX_DEPTH:
-        return CommandLine(unknown="it is too long or too deeply nested")
+        return CommandLine(unknown=_TOO_LONG)
     if _UNREADABLE.search(line):
         return CommandLine(_inner_commands(line, depth), unknown="it holds characters that hide what it does")
     return _Reader(line, depth).read()
@@ -116,6 +120,8 @@ class _Reader:
 
     def read(self) -> CommandLine:
         root = _parser().parse(self._source).root_node
+        if root.descendant_count > _MAX_NODES:
+            return CommandLine(unknown=_TOO_LONG)
         if root.has_error:
             self._give_up("it is not understood as shell language")
         pending = [root]
@@ -183,8 +189,11 @@ class _Reader:
             target = next((word for word in plain[1:] if not word.startswith("-")), "~" if is_known else None)
             self._folders.append(target if is_known else None)
 
-    def _with_launched(self, command: SimpleCommand) -> SimpleCommand:
+    def _with_launched(self, command: SimpleCommand, depth: int = 0) -> SimpleCommand:
         """The commands that this one starts join the line, so that rules see them."""
+        if depth > _MAX_LAUNCHES:
+            self._give_up(_TOO_LONG)
+            return command
         if command.name in _RESERVED:
             self._give_up("a word of the shell's own is taken for a command")
         found = launched(command.words, command.is_known)
@@ -193,7 +202,7 @@ class _Reader:
         inner: list[SimpleCommand] = []
         if found.words:
             started = SimpleCommand(" ".join(found.words), found.words, command.is_known)
-            inner.append(self._with_launched(started))
+            inner.append(self._with_launched(started, depth + 1))
         if found.line is not None:
             line = read_command_line(found.line, self._depth + 1)
             inner += line.commands

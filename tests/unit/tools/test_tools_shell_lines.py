@@ -6,6 +6,7 @@ import contextlib
 import json
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,27 @@ def test_the_corpus_has_enough_lines_of_each_kind_and_none_twice() -> None:
     assert len(kinds) >= 150
     assert min(kinds.count(kind) for kind in ("allow", "ask", "deny")) >= 40
     assert len({(row["line"], str(row["rules"])) for row in LINES}) == len(LINES)
+
+
+def test_a_line_made_to_take_long_is_asked_about_at_once() -> None:
+    lines = (
+        "a|" * 60_000,
+        "a;" * 80_000,
+        "a\n" * 80_000,
+        "${a" * 40_000,
+        "x=$(y) " * 20_000,
+        "sudo " * 2_000,
+        "cd a;" * 30_000,
+    )
+    for line in lines:
+        started = time.process_time()
+        assert verdict(line, SHOP, {"mode": "auto", "deny": ["Bash(rm:*)"]}) == "ask", line[:10]
+        assert time.process_time() - started < 3, line[:10]
+
+
+def test_a_long_text_in_a_here_document_is_no_long_line() -> None:
+    line = "cat <<'EOF'\n" + "some words of a file\n" * 8_000 + "EOF\n"
+    assert verdict(line, SHOP, {"mode": "auto", "deny": ["Bash(rm:*)"]}) == "allow"
 
 
 # Bash itself as the judge: what is allowed must never run `bad`.
