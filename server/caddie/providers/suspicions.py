@@ -14,7 +14,8 @@ from caddie.tools.tool import TextContent
 
 # How local models write calls that their server does not read: at the start of a line, so that prose is left alone.
 _WRITTEN_CALL = re.compile(
-    r"^\s*(?:<tool_call>|<\|tool_call|<function=|<function_call>|\[TOOL_CALLS\]|<\|python_tag\|>|<｜tool▁calls?▁begin｜>)",
+    r"^[ \t]*(?:<tool_call>|<\|tool_call|<function=|<function_call>|\[TOOL_CALLS\]|<\|python_tag\|>"
+    r"|<｜tool▁calls?▁begin｜>)",
     re.MULTILINE,
 )
 _WORD = re.compile(r"\w+")

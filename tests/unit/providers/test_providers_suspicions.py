@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from provider_kit import HELLO, READ, Server, chunk, completed, openai_chat, request, sse, streamed
 
 from caddie.chat.messages import Message, Text
+from caddie.providers.suspicions import is_written_call
 from engine_kit import desk
 
 
@@ -84,3 +86,9 @@ async def test_the_person_reads_it_as_a_notice_of_the_turn(workspace: Path) -> N
         await one.turn("read a again")
     [notice] = [notice for notice in one.notices if notice.code == "provider_note"]
     assert (notice.level, "tool call as plain text" in notice.message) == ("warning", True)
+
+
+def test_an_answer_of_nothing_but_line_ends_is_looked_through_at_once() -> None:
+    started = time.process_time()
+    assert not is_written_call("\n" * 20_000 + "x", ["Read"])
+    assert time.process_time() - started < 1
