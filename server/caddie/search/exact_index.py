@@ -30,7 +30,7 @@ ALIAS_RANK = 3
 SERVER_RANK = 4
 
 _WORD = re.compile(r"[^\s,;、，。；]+")
-_LIST_ITEM = re.compile(r"[,;\n、，；]+|\s+and\s+|\s+or\s+", re.IGNORECASE)
+_LIST_ITEM = re.compile(r"[,;\n、，；]+|\s(?:and|or)\s", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|'([^'\n]+)'")
 _PUNCTUATION = ".,:;!?()[]{}<>…。，、！？：；（）【】+"
 _ASCII_PIECE = re.compile(r"([!-~]+)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from caddie.search.engine import MAX_BEYOND_LIMIT, ToolIndex
@@ -75,3 +77,18 @@ def test_the_answer_describes_some_and_lists_the_other_named_tools() -> None:
     assert all(spec.name in text for spec in MANY)
     assert "Also named in the query, not described here" in text
     assert len(text) < 5_000
+
+
+def test_a_question_of_nothing_but_blanks_is_answered_at_once() -> None:
+    started = time.process_time()
+    assert index_of(*MANY).search(" " * 10_000 + "x", 3).hits == ()
+    assert time.process_time() - started < 1
+
+
+def test_names_joined_by_and_or_or_are_a_list_however_they_are_spaced() -> None:
+    hits = (
+        index_of(tool("read", "Read"), tool("write", "Write"), tool("erase", "Erase"))
+        .search("read  and  write or erase", 5)
+        .hits
+    )
+    assert {hit.tool.name for hit in hits if hit.exact} == {"read", "write", "erase"}
