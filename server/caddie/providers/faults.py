@@ -36,7 +36,7 @@ _DEFERRAL = re.compile(
     re.IGNORECASE,
 )
 _THINKING = re.compile(
-    r"thinking.blocks?.*cannot be modified|signature in thinking.block|thought.signature"
+    r"thinking.blocks?.*cannot be modified|signature.? in .?thinking.{1,2}block|thought.signature"
     r"|item with id 'rs_|of type 'reasoning' was provided without|without its required 'reasoning' item"
     r"|encrypted.content",
     re.IGNORECASE | re.DOTALL,
@@ -63,6 +63,8 @@ _STATUS_OF_TYPE = {
     "overloaded_error": 529,
 }
 _SHOWN = 500
+# The patterns take time that grows with the square of a text.
+_READ = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def fault_of_event(payload: object) -> Fault:
 def error_of(fault: Fault, service: Service, tools: Sequence[str] = ()) -> ProviderError:
     """`tools` are the names of the request's tools in their order: an API often names only the place of a bad one."""
     said = service.redact(fault.message)[:_SHOWN].strip()
-    told = f"{fault.marks} {fault.message}"
+    told = f"{fault.marks[:_READ]} {fault.message[:_READ]}"
     details: dict[str, Any] = {"status": fault.status, "request_id": service.redact(fault.request_id)}
     if fault.status == 401 or (fault.status in (400, 403) and _BAD_KEY.search(told)):
         return ProviderAuth(f"{service.name} refused the key: {said} {_key_advice(service)}", **details)
@@ -270,7 +272,7 @@ def _seconds(text: str) -> float | None:
 def _until(date: str) -> float | None:
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (aware - datetime.now(UTC)).total_seconds())

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -17,6 +18,7 @@ from caddie.errors import (
     ProviderRejected,
     ProviderUnreachable,
     StreamTruncated,
+    ThinkingRejected,
 )
 
 ANTHROPIC_ERROR = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow"}, "request_id": "req_1"}
@@ -115,6 +117,8 @@ async def test_error_bodies_of_any_shape_give_a_sentence(content: bytes, text: s
         ({"retry-after": format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True)}, {}, 0),
         ({"retry-after": "soon"}, {}, None),
         ({"retry-after": "nan"}, {}, None),
+        ({"retry-after": f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT"}, {}, None),
+        ({"retry-after": f"Mon, 01 Jan 2026 00:00:00 +{'9' * 20}"}, {}, None),
         ({"retry-after": "-3"}, {}, None),
         ({}, said("x", details=[{"@type": "RetryInfo", "retryDelay": "34s"}]), 34),
         ({}, {}, None),
@@ -251,3 +255,19 @@ async def test_a_model_without_tools_is_said_with_a_way_out() -> None:
     told = said("registry.ollama.ai/library/gemma:2b does not support tools")
     raised = await fault(httpx.Response(400, json=told))
     assert "caddie.tools.use" in raised.message
+
+
+@pytest.mark.parametrize("text", ["input length ", "input token count ", "thinking block "])
+async def test_an_error_of_any_length_is_understood_at_once(text: str) -> None:
+    started = time.process_time()
+    error = await fault(httpx.Response(400, json=said(text * (90_000 // len(text)))))
+    assert isinstance(error, ProviderRejected)
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "said_of_it", ["Invalid `signature` in `thinking` block", "Invalid signature in thinking block."]
+)
+async def test_a_refused_signature_is_about_thinking(said_of_it: str) -> None:
+    error = await fault(httpx.Response(400, json=said(f"messages.1.content.0: {said_of_it}")), make=anthropic)
+    assert isinstance(error, ThinkingRejected)
