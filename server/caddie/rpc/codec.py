@@ -200,7 +200,8 @@ class Proto(LanguageServerProtocol):
         """Cancel every handler but the one that asks for it, and give each time for its `finally`."""
         others = {task for task in self._running if task is not asyncio.current_task()}
         for task in others:
-            task.cancel()
+            if not task.cancelling():  # a second time would cut its `finally` short
+                task.cancel()
         if others:
             await asyncio.wait(others, timeout=STOP_SECONDS)
 
