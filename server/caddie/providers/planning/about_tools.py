@@ -21,7 +21,7 @@ _ASKS = re.compile(
     rf"|^\W*(?:[\w-]+\s+)?{_TOOLS}\s+(?:for|to|about|that|available|list)\b|^\W*(?:my |all |the |available "
     rf"|connected |enabled )*tools\W*$"
     r"|^\W*(?:do you (?:have|know) (?:anything|something)|(?:is|are) there (?:anything|something)"
-    r"|what do you have) (?:for|to|that|about)\b"
+    r"|what do you have) (?:for|that can|that could|about)\b"
     r"|^\W*what (?:can|could|do) you do (?:with|about|for|on)\b|^\W*(?:do you support|are you able to)\b"
     r"|(?:哪些|什么|有没有|列出|显示|查看|查找|找|搜索|多少个?|哪个).{0,12}工具|工具(?:列表|有哪些|都有|清单)|你(?:有什么|能用什么|对.+能做什么)",
     re.IGNORECASE,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from caddie.providers.planning.found import FoundTool
+from caddie.providers.planning.phrases import named_places
 from caddie.providers.planning.values import Values
 from caddie.providers.planning.words import stems
 
@@ -123,7 +124,10 @@ _BEYOND = tuple(
 
 
 def beyond(values: Values) -> Beyond | None:
-    return next((row for row in _BEYOND if row.said.search(values.masked)), None)
+    text = values.masked
+    for place in named_places(text):
+        text = text.replace(place, "_")  # the folder "docker" is no service
+    return next((row for row in _BEYOND if row.said.search(text)), None)
 
 
 def reaches(tool: FoundTool, row: Beyond) -> bool:

@@ -48,7 +48,11 @@ _BY_CONTENT = re.compile(
     r"|包含|含有|提到|引用|大小|最大|最小|树|修改|改动|暂存|提交",
     re.IGNORECASE,
 )
-_NO_FILE = re.compile(r"\.\w+\s+(?:statements?|calls?|usages?|uses|references?|imports?|occurrences?)\b", re.IGNORECASE)
+_NO_FILE = re.compile(
+    r"\b(?:left-?over|stray|remaining)\b|\.\w+\s+(?:statements?|calls?|usages?|uses|references?|imports?"
+    r"|occurrences?)\b",
+    re.IGNORECASE,
+)
 _PICTURES = re.compile(
     r"^\W*(?:.*\b(?:list|find|show|which|what|any|all|the|many)\b.*)?\b(?:images?|pictures|photos"
     r"|icons)\b(?: files)?(?: (?:are|is|do we have))?(?: there)?\s+(?:in|under|inside|within)\b|(?:图片"
@@ -75,12 +79,25 @@ _EXISTS = re.compile(
 )
 
 
+_OPENS = re.compile(r"^\W*(?:open|read|cat|print|display|view|show)(?: me)? (?:the |my )?file\b", re.IGNORECASE)
+# "find TODO in the Python files": the kind says where to look, not what for.
+_LOOKS_WITHIN = re.compile(
+    r"\b(?:search|grep|look|scan|find|where)\b.*\S\s+(?:in|across|within|inside)\s+(?:(?:all|the|every|my"
+    r"|our|any)\s+)*$"
+    r"|在(?:所有|全部)?的?\s*$",
+    re.IGNORECASE,
+)
+
+
 def list_files(values: Values) -> CoreCall | None:
     text = values.text
     kind, extension = _KIND.search(text), _EXTENSION.search(text)
     if re.fullmatch(rf"\W?(?:{_GLOB})\W?", text.strip()):
         return CoreCall("Glob", {"pattern": text.strip() if "/" in text else f"**/{text.strip()}", "path": None})
     begins = kind is not None and not text[: kind.start()].strip(" .")
+    named = kind or extension
+    if named and _LOOKS_WITHIN.search(text[: named.start()]):
+        return None
     if not (_LIST.search(text) or begins or _READS.search(text) or _PICTURES.search(text)) or _BY_CONTENT.search(
         values.masked
     ):
@@ -88,8 +105,7 @@ def list_files(values: Values) -> CoreCall | None:
     place = place_of(values)
     if (match := re.search(_GLOB, text)) and not values.quoted:
         return CoreCall("Glob", {"pattern": match[0] if "/" in match[0] else f"**/{match[0]}", "path": place})
-    if kind or extension:
-        ending = _KINDS[kind[1].lower()] if kind else next(group for group in extension.groups() if group)  # type: ignore[union-attr]
+    if ending := _ending(kind or extension):
         return CoreCall("Glob", {"pattern": f"**/*.{ending}", "path": place if place != f".{ending}" else None})
     if match := _FOLDER_NAMED.search(text):
         return CoreCall("Glob", {"pattern": f"**/{match[1] or match[2]}/*", "path": None})
@@ -101,11 +117,25 @@ def list_files(values: Values) -> CoreCall | None:
         match[2] or _EXISTS.search(text) or (_READS.search(text) and not values.paths)
     ):
         return CoreCall("Glob", {"pattern": f"**/{_spelled(match[1])}*", "path": place})
-    if _NAMED.search(text) or (_WHERE.search(text) and len(values.paths) == 1):
+    if (_NAMED.search(text) and not _OPENS.search(text)) or (_WHERE.search(text) and len(values.paths) == 1):
         return _by_name(values)
     if re.search(r"\bfiles\b|文件(?!夹|信息)", values.masked, re.IGNORECASE) and not values.quoted:
         return _all_files(text, place)
     return None
+
+
+def _ending(named: re.Match[str] | None) -> str:
+    said = next((group for group in named.groups() if group), "") if named else ""
+    return _KINDS.get(said.lower(), said)
+
+
+def glob_in(values: Values, sought: str) -> str | None:
+    """`*.py`, or "Python files" as one; `sought` is the text that is looked for in them."""
+    if match := re.search(_GLOB, values.masked):
+        return match[0]
+    text = values.text.replace(sought, " ") if sought and not values.quoted else values.text
+    ending = "" if values.quoted else _ending(_KIND.search(text) or _EXTENSION.search(text))
+    return f"*.{ending}" if ending else None
 
 
 def _by_name(values: Values) -> CoreCall | None:
@@ -136,22 +166,17 @@ def _spelled(name: str) -> str:
     )
 
 
-def place_of(values: Values) -> str | None:
-    """The folder that the message names."""
+def place_of(values: Values, *, but: str = "") -> str | None:
+    """The folder that the message names; `but` is a word that is known to be something else."""
     folders = [
-        path for path in values.paths if not re.search(r"[^/.]\.\w+$|\*", path) and not _is_ending(path, values.text)
+        path for path in values.paths if not re.search(r"[^/.]\.\w+$|\*", path) and not is_ending(path, values.text)
     ]
     folders = [path for path in folders if not _KNOWN_FILES.fullmatch(path)]
-    named = folders or list(named_places(values.masked))
+    named = folders or [place for place in named_places(values.masked) if place not in but.split()]
     return named[0].rstrip("/") or "/" if named else None
 
 
-def _is_ending(path: str, text: str) -> bool:
+def is_ending(path: str, text: str) -> bool:
     """`.ts` of "all .ts files", which is no folder as `.github` is."""
     within = rf"(?:\b(?:in|under|inside|within|from|of)\s+(?:the\s+)?|在\s*){re.escape(path)}(?!\s*(?:files?|文件))"
     return bool(re.fullmatch(r"\.\w+", path)) and not re.search(within, text, re.IGNORECASE)
-
-
-def glob_in(text: str) -> str | None:
-    match = re.search(_GLOB, text)
-    return match[0] if match else None

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 
-from caddie.providers.planning.values import AMOUNT
+from caddie.providers.planning.values import AMOUNT, FOLDERS
 
 _WHEN = (
     r"(?:(?:since|after|in|on|over|during|from) )?(?:the )?(?:yesterday|today|this (?:morning|week|month)"
     r"|last (?:night|week|month|\w+day)|(?:last|past) [\w ]{0,12}(?:hour|day|week|month)s?"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{4}-\d\d-\d\d|[\w ]{1,12} (?:hour|day|week|month)s? ago)\b"
-)
-
-_FOLDERS = (
-    "src|lib|libs|tests?|docs?|app|apps|bin|build|dist|scripts?|server|client|assets|public|vendor|config"
-    "|examples?|packages|internal|cmd|pkg|tools|web|node_modules"
 )
 
 # words to look for | what people write in English | and in Chinese
@@ -31,7 +26,8 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         "search nodes knowledge graph",
         r"\brecall\b|\b(?:do|did|have) (?:you|i|we) (?:know|remember|tell you|told you|say|said"
         r"|noted?)\b(?:.*\babout\b| (?!anything\W*$|so far\W*$)\w)|\bsearch (?:my |your "
-        r"|the )?(?:memory|knowledge graph|graph)\b|\b(?:in|from) (?:your |my |the )?(?:memory|knowledge graph)\b"
+        r"|the )?(?:memory|knowledge graph|graph)\b|(?<!what's )(?<!what is )\b(?:in|from) (?:your |my "
+        r"|the )?(?:memory|knowledge graph)\b"
         r"|\bremember about\b",
         r"知道.{0,3}什么|还记得(?!什么)|记忆(?:里|中).*关于|关于.*记",
     ),
@@ -42,7 +38,8 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         r"|\b(?:what|anything|everything)\b(?!.*\babout\b).*\b(?:remember(?:ed)?|told you"
         r"|memori[sz]ed?)\b(?!\s+\w{2,}\s+\w)"
         r"|^\W*(?:(?:show|read|list|print|dump|display|open)(?: me)? )?(?:all )?(?:the |your |my )?(?:knowledge graph"
-        r"|memory|memories|notes)\W*$|\bwhat(?:'s| is) in (?:your|the|my) (?:memory|knowledge graph)\b",
+        r"|memory|memories|notes)\W*$|^\W*what do (?:you|we) know(?: so far)?\W*$|\bwhat(?:'s"
+        r"| is) in (?:your|the|my) (?:memory|knowledge graph)\b",
         r"知识图谱|记得(?:什么|哪些)|记住了?(?:什么|哪些|啥)|所有记忆|你的记忆",
     ),
     (
@@ -57,7 +54,7 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         r"|^\W*\d{1,2}(?::\d\d)?\s?(?:[ap]m)?\s.*\b(?:in|to)\b|\bwhat time is \d|\bwhat(?:'s| is) \d{1,2}(?::\d\d"
         r"| ?[ap]m)"
         r"|\d ?(?:[ap]m)? .{2,30} in .* time\b",
-        r"换算|转换|换成|\d+.{2,12}是.{0,6}几点",
+        r"换算|转换|换成.*时间|\d+.{1,12}是.{0,6}几点",
     ),
     (
         "git diff unstaged changes",
@@ -71,22 +68,33 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ("git diff target", rf"\bchange[sd]? (?:since|against|from|between)\b(?! {_WHEN})", r"和.+(?:的)?(?:差异|区别)"),
     (
         "git log commits",
-        rf"\b(?:what|anything|something)\b.*\b(?:changed?|happened|committed|landed|merged|done|new)\b.*\b{_WHEN}"
+        rf"\bchanges\b.*\b{_WHEN}|\b(?:what|anything|something)\b.*\b(?:changed?|happened|committed|landed"
+        rf"|merged|done|new)\b.*\b{_WHEN}"
         rf"|\bwhat did (?:i|we) (?:do|commit|change)\b.*\b{_WHEN}",
         r"(?:昨天|今天|前天|上周|本周|最近.天).*(?:改了|提交|变了|做了)",
     ),
-    ("git diff staged changes", r"(?<!un)\bstaged\b|\b(?:did|have) (?:i|we) staged?\b|\babout to commit\b", r"已暂存"),
+    (
+        "git diff staged changes",
+        r"(?<!un)\bstaged\b|\b(?:did|have) (?:i|we) staged?\b|\babout to commit\b",
+        r"已暂存|暂存的(?:改动|更改|内容|修改|文件)|暂存区",
+    ),
     (
         "git reset unstage",
         r"\bunstage\b|\b(?:undo|clear|revert|reset|remove)\b.*\b(?:stag(?:ing|ed)|index|git add)\b",
         r"取消暂存|撤销暂存",
     ),
-    ("git add staging", r"(?<!did i )(?<!did we )\bstage\b", r"(?<!取消)(?<!未)(?<!已)暂存(?!区)"),
+    (
+        "git add staging",
+        r"\b(?:put|add)\b.*\b(?:staging|index)\b|(?<!did i )(?<!did we )\bstage\b",
+        r"(?<!取消)(?<!撤销)(?<!未)(?<!已)暂存(?!区|的)",
+    ),
     (
         "git log commits",
-        r"\b(?:commits|history|git log)\b|\b(?:when|who|message|author|date|what) (?:was |is |of )?(?:the )?(?:last"
+        r"\b(?:commits|history|git log)\b|\b(?:last|latest) commit (?:message|author|date|time|hash)\b"
+        r"|\bwho (?:made|did|wrote) the (?:last|latest) commit\b|\b(?:when|who|message|author|date"
+        r"|what) (?:was |is |of )?(?:the )?(?:last"
         r"|latest) commit\b|\b(?:who|what) (?:was )?committed\b|\brecent commit",
-        r"提交(?:记录|历史|日志)|(?<!一)次提交|提交了(?:什么|哪些)",
+        r"提交(?:记录|历史|日志)|(?:天|周|月|小时|以来|今天|昨天)的?提交|(?:最近|近期)的?(?:几次|一些)?的?提交|(?<!一)次提交|提交了(?:什么|哪些)",
     ),
     ("git commit", r"^\W*commit\b|\bcommit (?:my|the|all|these|everything|with|it)\b", r"^请?提交(?!记录|历史|日志)"),
     (
@@ -97,17 +105,18 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:working (?:tree|copy|directory)|git) (?:status|state|clean|dirty)\b|\bstatus of (?:the|this|my) repo"
         r"|^\W*status\W*$|\b(?:untracked|uncommitted) files\b|\b(?:anything|something|nothing) (?:left )?to commit\b"
         r"|\b(?:clean|dirty) (?:tree|working)",
-        r"仓库.*状态|git\s*状态",
+        r"仓库.*状态|git\s*状态|(?:未|没有?|还没)提交|(?:有没有|有什么|有哪些)(?:改动|变更)|(?:哪些|什么)文件.*(?:改|变)",
     ),
     (
         "git branch",
-        r"^(?!.*\b(?:switch|check ?out|create|new|make|start|delete|diff|compare|go|change|hop|jump|move|merge|rebase"
+        r"\bam i on\b|^(?!.*\b(?:switch|check ?out|create|new|make|start|delete|diff|compare|go|change|hop"
+        r"|jump|move|merge|rebase"
         r"|rename|push|pull|commits?|log)\b).*\bbranch(?:es)?\b",
         r"^(?!.*(?:切|创建|新建|删除|比较)).*分支",
     ),
     (
         "git checkout switch branch",
-        r"\b(?:switch|check ?out|change|go|hop|jump|move|get)(?: over| back)? (?:on)?to\b(?!.*\bplan)"
+        r"\b(?:switch|check ?out|change|go|hop|jump|move|get)(?: over| back| branch(?:es)?)? (?:on)?to\b(?!.*\bplan)"
         r"|\bcheck ?out\b(?! -b)",
         r"切换|切到",
     ),
@@ -127,7 +136,7 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         r"|\brevision\b|\b[0-9a-f]{7,40}\b|\bHEAD\b)"
         r"|\b(?:diff|changes|what changed|what did|patch)\b.*\b(?:last|latest|previous|most recent|head) commit\b"
         r"|^\W*(?:the )?(?:last|latest) commit\W*$|\bgit show\b",
-        r"查看.*提交\s*[0-9a-f]{7}|提交\s*[0-9a-f]{7}|(?:最近|最后|最新|上)的?一?(?:次|个)?的?提交",
+        r"查看.*提交\s*[0-9a-f]{7}|提交\s*[0-9a-f]{7}|(?:最近的?一次|最后一?次?|最新一?次?|上一?[次个])的?提交",
     ),
     ("fetch url", r"\b(?:fetch|download)\b|\b(?:open|visit|load|get)\b.*://", r"抓取|下载|网页"),
     (
@@ -146,18 +155,19 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ("move file rename", r"\b(?:rename|move|mv)\b", r"移动|重命名|改名"),
     (
         "create directory",
-        r"\b(?:create|make|new|add)\b.*\b(?:folder|directory)\b|\bmkdir\b",
+        r"\b(?:create|make|new|add)\b.*\b(?:folder|directory)\b|\bmkdir\b|\bmake dir\b",
         r"(?:创建|新建).*(?:目录|文件夹)",
     ),
     (
         "list directory",
         r"^(?!\W*(?:(?:please|can you|could you|now|just)\s+)*"
         r"(?:create|make|add|new|mkdir|delete|remove|rename|move)\b)"
-        r".*\b(?:folders?|director(?:y|ies))\b(?!.*\btree\b)|\bls\b"
+        r".*\b(?:folders?|dirs?|director(?:y|ies))\b(?!.*\btree\b)|\bls\b"
         r"|^\W*(?:list|show)(?: me)? (?:everything|all)(?: here| in here)?\W*$"
         rf"|^\W*(?:list|dir|show|browse|open|see|what(?:'s| is| are) (?:in|inside|under))(?: me)?(?: everything"
-        rf"| all)?(?: (?:in|under|inside|of))?(?: the)? (?:[\w./~-]*/|(?:{_FOLDERS}))\W*$",
-        r"^(?!.*(?:创建|新建|删除|移动|重命名)).*(?:目录|文件夹)(?!树)",
+        rf"| all)?(?: (?:in|under|inside|of))?(?: the)? (?:[\w./~-]*/|(?:{FOLDERS}))\W*$",
+        r"^(?!.*(?:创建|新建|删除|移动|重命名)).*(?:目录|文件夹)(?!树)|^(?:列出|查看|显示|看看?)\s*[A-Za-z0-9_/-]+\s*(?:里|下"
+        r"|中)?的?(?:内容|东西)",
     ),
     (
         "list directory sizes",
@@ -167,7 +177,7 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "get file info size",
-        r"\b(?:size|how (?:big|large))\b.*\w\.[a-z]\w{0,4}\b",
+        r"\b(?:size|how (?:big|large)|how many (?:bytes|[kmg]b))\b.*\w\.[a-z]\w{0,4}\b",
         r"\w\.[A-Za-z]\w{0,4}\b.*(?:大小|多大)",
     ),
     ("directory tree recursive", r"\btree\b|\bfolder structure\b|\bproject structure\b", r"目录树|树形|结构"),

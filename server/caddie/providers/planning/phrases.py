@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from caddie.providers.planning.found import FoundTool
-from caddie.providers.planning.values import AMOUNT, Values, whole
+from caddie.providers.planning.values import AMOUNT, FOLDERS, Values, whole
 from caddie.providers.planning.words import stems, words_of
 
 _NAME = r"[`\"'“]?([A-Za-z0-9][\w./-]*[\w]|[A-Za-z0-9])[`\"'”]?"
@@ -38,7 +38,8 @@ def branch_in(text: str, is_base: bool) -> str | None:
     return _first_name(
         text,
         rf"\b(?:named|called)\s+{_NAME}|\bbranch\s+(?!(?:named|called|from)\b){_NAME}"
-        rf"|\b(?:on)?to (?:the |my )?(?!branch\b){_NAME} branch\b|\b(?:switch|check ?out|change|go|hop|jump|move"
+        rf"|\b(?:switch|change) branch(?:es)? to {_NAME}|\b(?:on)?to (?:the "
+        rf"|my )?(?!branch\b){_NAME} branch\b|\b(?:switch|check ?out|change|go|hop|jump|move"
         rf"|get)\b(?: over| back)?(?: to)?\s+(?:the )?(?:branch )?{_NAME}"
         rf"|\b(?:create|make|new|start)\s+(?:a |the )?(?:new )?(?!(?:an?|the|new|branch)\b){_NAME}\s+branch"
         + _COMMAND_BRANCH
@@ -55,24 +56,30 @@ def _first_name(text: str, pattern: str) -> str | None:
 
 
 _BETWEEN = re.compile(
-    rf"\b(?:diff(?:erences?)?|compare|changes)\s+(?:of|between)?\s*{_NAME}\s+(?:and|to|with)\s+{_NAME}", re.IGNORECASE
+    rf"\b(?:diff(?:erences?)?|compare|changes)\s+(?:of|between)?\s*{_NAME}\s+(?:and|to|with)\s+{_NAME}"
+    rf"|(?:比较|对比)\s*{_NAME}\s*(?:和|与|跟)\s*{_NAME}|{_NAME}\s*(?:和|与|跟)\s*{_NAME}\s*(?:之间)?的?(?:差异|区别|不同)",
+    re.IGNORECASE,
 )
 
 
 _LAST_COMMIT = re.compile(
-    r"\b(?:(before|second) (?:the |to )?)?(?:last|latest|newest|most recent|previous|head) commit\b|(?:最近|最后|最新"
-    r"|上)(?:的)?一?(?:次|个)?的?提交",
+    r"\b(?:(before|second) (?:the |to )?)?(?:last|latest|newest|most recent|previous|head) commit\b"
+    r"|\bcommit (before) (?:the )?last\b|(?:最近的?一次|最后一?次?|最新一?次?|上一?[次个])的?提交",
     re.IGNORECASE,
 )
 
 
 def revision_in(values: Values, *, with_branches: bool) -> str | None:
-    if with_branches and (two := _BETWEEN.search(values.text)):
-        return f"{two[1]}..{two[2]}"
+    match = _BETWEEN.search(values.text) if with_branches else None
+    two = [group for group in match.groups() if group] if match else []
+    if two and {*two} <= {*values.paths} and all(re.search(r"[A-Za-z]\.[a-z]\w*$", name) for name in two):
+        return None  # two files are no revisions
+    if two:
+        return "..".join(two)
     if values.revisions:
         return values.revisions[0]
     if last := _LAST_COMMIT.search(values.text):
-        return "HEAD~1" if last[1] and re.match(r"before|second", last[1], re.IGNORECASE) else "HEAD"
+        return "HEAD~1" if last[1] or last[2] else "HEAD"
     if not with_branches:
         return None
     return _first_name(
@@ -164,9 +171,15 @@ def fact_in(text: str) -> str | None:
     return match[1].strip().strip('"“”').rstrip("。.!！ ") or None if match else None
 
 
+# A name, then a word with the ending of a verb: "Leo maintains …".
+_AFTER_NAME = re.compile(r"^(?P<name>[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)\s(?=[a-z]{2,}(?:s|ed)\b)")
+
+
 def note_subject(fact: str) -> str:
     """The words before the first verb: "Anna works at Acme" -> "Anna"; without a verb the whole fact."""
     verb = _VERB.search(fact)
+    if named := _AFTER_NAME.match(fact):
+        return named["name"]
     subject = fact[: verb.start()] if verb and verb.start() else fact
     subject = re.sub(r"^(?:the|my|our|a|an)\s+", "", subject, flags=re.IGNORECASE).strip()
     return {"i": "user", "we": "team", "我": "用户", "我们": "团队"}.get(subject.lower(), subject) or fact
@@ -191,10 +204,12 @@ _PLACE = re.compile(
     r"\b(?:in|under|inside|within|below|of|at)\s+(?:the\s+|my\s+)?(?:(?:folder|directory|dir)\s+)?"
     r"([A-Za-z0-9_][\w.-]*)(?:\s+(?:folder|directory|dir))?"
     r"|^\W*(?:ls|tree|dir)\s+(?:-\w+\s+)*([A-Za-z0-9_][\w.-]*)"
+    rf"|^\W*(?:list|show|browse|open|see)\s+(?:me\s+)?(?:the\s+)?({FOLDERS})\b(?!\s+\w*(?:files?|commands?|results?)\b)"
     r"|\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?([A-Za-z0-9_][\w.-]*)"
     r"|\b(?!(?:an?|the|new|this|that|my|current|list|show|create|make|in|remove"
     r"|delete)\b)([A-Za-z0-9_][\w.-]*)\s+(?:folder|directory|dir)\b(?!\s+(?:called|named))"
     r"|([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?:目录|文件夹)?\s*(?:里|中|下)"
+    r"|([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?:目录|文件夹|的内容|的结构)"
     r"|(?:在|目录|文件夹)\s*([A-Za-z0-9_][A-Za-z0-9_.-]*)",
     re.IGNORECASE,
 )
@@ -202,14 +217,18 @@ _NOT_PLACES = """
 the this that these those here there repo repository project workspace folder directory dir files file all it git my
 current tree python javascript typescript rust go markdown json yaml a an new which what detail full text size sizes
 code whole codebase every each one called named create make list show with and memory head
+your our their his her its me us you general
+last first latest next past top end
+times total fact case advance order particular root occurrences number
 """
 _NO_PLACE = frozenset(_NOT_PLACES.split())
 
 
 def named_places(masked: str) -> tuple[str, ...]:
     """Bare folder names: "under src", "the docs folder", "src 目录下"."""
-    found = (next(group for group in match.groups() if group) for match in _PLACE.finditer(masked))
-    return tuple(name.rstrip(".") for name in found if name.lower() not in _NO_PLACE)
+    found = [(match[0], next(group for group in match.groups() if group)) for match in _PLACE.finditer(masked)]
+    found.sort(key=lambda place: place[0].lower().startswith(("of ", "at ")))  # "uses of colour in docs"
+    return tuple(name.rstrip(".") for _, name in found if name.lower() not in _NO_PLACE)
 
 
 _AFTER = re.compile(
@@ -238,7 +257,11 @@ def free_text(values: Values, tool: FoundTool, *, after_verb: bool = True) -> st
         text,
         re.IGNORECASE,
     ):
-        return _TAIL.sub("", fact[1]).strip()
+        return re.sub(
+            r"^(?:the )?(?:nodes?|entit(?:y|ies))\s+", "", _TAIL.sub("", fact[1]).strip(), flags=re.IGNORECASE
+        )
+    if asked := re.search(r"关于\s*(.+?)\s*(?:你|我)?(?:们)?(?:还)?(?:记得|知道|说过|记录)", text):
+        return asked[1]
     if asked := re.search(r"知道\s*(.+?)\s*(?:的?什么|吗)|(?:忘记|忘掉)\s*(\S+)", text):
         return (asked[1] or asked[2]).rstrip("。？?")
     if match := _AFTER.search(text):

@@ -55,9 +55,10 @@ _VERB_ROWS: tuple[tuple[str, str], ...] = (
         r"|dig (?:up|out)|i (?:need|want)(?= (?:all|every|the|any|a list of)\b)"
         r"|where (?:can|could|do|would|might) (?:i|we|you) (?:find|see)",
     ),
+    ("are there", r"(?:do|can) (?:you|we) (?:see|find|spot|know of)(?= any\b)|you (?:see|got|have)(?= any\b)"),
     ("get", r"grab|retrieve|obtain"),
     ("run", r"running|exec|launch|fire off|kick off"),
-    ("wait", r"waiting|nap|idle|hold(?= (?:for )?\d)"),
+    ("wait", r"waiting|nap|idle|chill|rest|hang on(?= (?:for )?\w+ (?:sec|min))|hold(?= (?:for )?\d)"),
     ("write", r"overwrite|writing|dump(?= [\"'`“])"),
     ("replace", r"replacing|substitute|swap out"),
     (

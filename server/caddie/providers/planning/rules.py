@@ -56,7 +56,7 @@ def enum_word(slot: Slot, source: Source) -> Any:
 
 def local_branches(slot: Slot, source: Source) -> Any:
     """Git's own default: branches without a word more are the local ones."""
-    asks = re.search(r"\bbranch(?:es)?\b|分支", source.text, re.IGNORECASE)
+    asks = re.search(r"\bbranch(?:es)?\b|^\W*am i on\b|分支", source.text, re.IGNORECASE)
     if asks and slot.name == "branch_type" and (flag := re.search(r"\bbranch\s+-([ar])\b", source.text)):
         return "all" if flag[1] == "a" else "remote"
     return "local" if slot.required and slot.name == "branch_type" and asks else None
@@ -95,7 +95,8 @@ def file_path(slot: Slot, source: Source) -> Any:
     )
     if not wants or slot.says("exclude", "pattern", "timezone", "content"):
         return None
-    paths = source.unused(source.values.paths) or source.unused(named_places(source.values.masked))
+    bare = () if has_any(stems(source.tool.label), "read write edit") else named_places(source.values.masked)
+    paths = source.unused(source.values.paths) or source.unused(bare)
     if "array" in slot.types:
         everything = re.search(r"\b(?:all|everything)\b|全部|所有|(?:^|\s)\.(?=\s|$)", source.text, re.IGNORECASE)
         return paths or (["."] if everything and slot.says("files") else None)

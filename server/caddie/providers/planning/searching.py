@@ -5,19 +5,27 @@ from __future__ import annotations
 import re
 
 from caddie.providers.planning.core import CoreCall
-from caddie.providers.planning.listing import glob_in, place_of
+from caddie.providers.planning.listing import glob_in, is_ending, place_of
 from caddie.providers.planning.values import Values, looks_like_path
 
-_USED = (
-    r"(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|defin(?:e|es|ed)|import(?:s|ed|ing)?|set|declar(?:e|es|ed)"
-    r"|mention(?:s|ed|ing)?|referenc(?:e|es|ed|ing)|contain(?:s|ed|ing)?|implement(?:s|ed)?|cover(?:s|ed)?"
-    r"|handle[sd]?|throw(?:s|n)?|raise[sd]?|log(?:s|ged)?|ha(?:ve|s)|include[sd]?)"
-)
+# What code does with a name.
+_DONE_WITH = """
+use call define import declare mention reference contain implement cover handle throw raise log include instantiate
+construct create invoke override extend inherit subclass render register initialize initialise assign export configure
+parse emit catch return pass touch consume depend need
+"""
+
+
+def _forms(verb: str) -> str:
+    return f"{verb[:-1]}(?:e[sd]?|ing)" if verb.endswith("e") else f"{verb}(?:s|es|ed|ing)?"
+
+
+_USED = rf"(?:{'|'.join(map(_forms, _DONE_WITH.split()))}|set|thrown|caught|ha(?:ve|s)|written)"
 _HEADS: tuple[str, ...] = (
     r"(?:search|grep|rg|ag|look|scan|find|hunt)\b(?!\s+(?:up|at|in(?:to|side)?|through)\b(?! .*\bfor\b))",
     r"(?:show|list|give|get|see|count)(?: me)?(?= (?:all |every |the |any )*(?:(?:places?|lines?) (?:that|which|where"
     r"|with|containing|in which|mentioning|using)|occurrences?|mentions?|references?|usages?|uses|calls?|callers"
-    r"|files (?:containing|with|that|which|using|importing|mentioning|referencing)|imports?|todos?\b(?! list)"
+    r"|files? (?:containing|with|that|which|using|importing|mentioning|referencing)|imports?|todos?\b(?! list)"
     r"|fixmes?)\b)",
     r"(?:(?:all|any|every|the) )*(?:files?|lines?|places?)(?= (?:containing|with|that|which|where|mentioning|using"
     r"|importing|calling)\b)",
@@ -38,7 +46,8 @@ _SEARCH_ZH = re.compile(
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(
-    r"\b(?:knowledge graph|my memory|your memory|the memory|web|internet|online|tools?|commits?|branch(?:es)?|changes"
+    r"\b(?:knowledge graph|(?:my|your|the|search|in|from) memory|(?:the|on the) web|internet|online|tools?"
+    r"|commits?|branch(?:es)?|changes"
     r"|git|weather)\b"
     r"|记忆|工具|提交|网上|分支",
     re.IGNORECASE,
@@ -63,7 +72,7 @@ _LEADS = re.compile(
 )
 _TAIL = re.compile(
     r"(?:\s+(?:is|are|was|were|gets?|being|still|ever|appears?|occurs?|shows? up|lives?|resides?|exists?))*"
-    rf"(?:\s+(?:by|not|actually|even))?(?:\s+{_USED})?(?:\s+(?:anywhere|everywhere|somewhere))?"
+    rf"(?:\s+(?:by|not|actually|even|left|remaining))?(?:\s+{_USED})?(?:\s+(?:anywhere|everywhere|somewhere))?"
     r"(?:\s+(?:in|under|inside|within|across|from|of)\s+.*)?(?:\s+(?:anywhere|everywhere"
     r"|recursively))?(?:,?\s*(?:ignoring case|case[- ]insensitive(?:ly)?))?[\s?？.。!]*$",
     re.IGNORECASE | re.DOTALL,
@@ -121,7 +130,12 @@ def count_text(values: Values) -> CoreCall | None:
 def search_text(values: Values) -> CoreCall | None:
     if shell := _as_grep(values.text):
         return CoreCall("Grep", {"pattern": _regex(shell[0]), "path": shell[1].rstrip("/"), "ignore": _ignores(values)})
-    match = _WHETHER.match(values.text) or _SEARCH.match(values.text) or _SEARCH_ZH.match(values.text)
+    match = (
+        _WHETHER.match(values.text)
+        or _ANY.match(values.text)
+        or _SEARCH.match(values.text)
+        or _SEARCH_ZH.match(values.text)
+    )
     if not match or _ELSEWHERE.search(values.masked) or _SIZES.search(values.masked):
         return None
     rest = re.sub(r"^(?:-\w+\s+)+", "", values.text[match.end() :])
@@ -138,20 +152,34 @@ def search_text(values: Values) -> CoreCall | None:
         plain, match[0] if match[0].strip() != match[0].strip().split()[0] else values.text
     ):
         return None
-    files = [path for path in values.paths if path in rest and path not in plain]
-    where = files[0].rstrip("/") if files else before[1] if before and before[1] not in _WHOLE else place_of(values)
+    files = [path for path in values.paths if path not in plain and not is_ending(path, values.text)]
+    where = (
+        files[0].rstrip("/")
+        if files
+        else before[1]
+        if before and before[1] not in _WHOLE
+        else place_of(values, but=plain)
+    )
     pattern = _regex(strings[0]) if strings else _regex(plain)
     return CoreCall(
         "Grep",
         {
             "pattern": pattern,
             "path": where if where != plain else None,
-            "glob": glob_in(values.masked),
+            "glob": glob_in(values, plain),
             "ignore": _ignores(values),
         },
     )
 
 
+# "any console.log left in src?": what is asked for looks like code, and a place is named.
+_ANY = re.compile(
+    r"^\W*(?:(?:is|are) there |do we (?:still )?have |(?:we )?got )?(?:any|some|an?)\s+(?:(?:left-?over"
+    r"|remaining|stray|more|other|old|unused|direct|hard-?coded)\s+)*"
+    r"(?=(?:\S*[\w)][._(:][\w(]\S*|[A-Z]\w*[A-Z_]\w*|[a-z]+[A-Z]\w*"
+    r"|[\"'`“].+?[\"'`”])(?:\s+(?!files?)\w+)?(?:\s+(?:left|still|remaining))?(?:\s+(?:in|under|inside"
+    r"|anywhere)\b|\W*$))"
+)
 _WHETHER = re.compile(
     rf"^\W*(?:(?:do|does|did|has)\s+(?:we|anyone|anything|anybody|somebody|something|any (?:code|file|module|test)s?"
     rf"|the (?:code|project))\s+(?:still |ever |actually |already )?{_USED}\s+"

@@ -9,6 +9,12 @@ _QUOTED = re.compile(
     r"`+([^`]+)`+|\"([^\"]+)\"|“([^”]+)”|「([^」]+)」|(?<![A-Za-z0-9])'([^']+)'(?![A-Za-z0-9])|‘([^’]+)’"
 )
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`，。；）]+|(?<![\w./@-])www\.[^\s<>\"'`，。]+", re.IGNORECASE)
+# What folders are called nearly everywhere, so that the bare word is enough.
+FOLDERS = (
+    "src|lib|libs|tests?|docs?|app|apps|bin|build|dist|scripts?|server|client|assets|public|vendor|config"
+    "|examples?|packages|internal|cmd|pkg|tools|web|node_modules"
+)
+
 _SITE = re.compile(
     r"(?<![\w./@~-])(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|edu|gov|ai)(?:/[^\s<>\"'`，。]*)?(?![\w.])", re.IGNORECASE
 )
@@ -75,7 +81,7 @@ _WORD_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _DURATION = re.compile(
-    rf"(?<![\w.])(\d+(?:\.\d+)?|an?|half an?|{_ENGLISH})\s*"
+    rf"(?<![\w.])(\d+(?:\.\d+)?|an?|half an?|(?:a )?quarter of an?|{_ENGLISH})\s*"
     r"(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![A-Za-z])"
     r"|(\d+(?:\.\d+)?|[一两二三四五六七八九十半])\s*个?(毫秒|秒钟?|分钟|小时|天)",
     re.IGNORECASE,
@@ -190,6 +196,8 @@ def _seconds(match: re.Match[str]) -> float:
         return float(amount) * factor
     if amount.startswith(("half", "半")):
         return 0.5 * factor
+    if "quarter" in amount:
+        return 0.25 * factor
     return _WORD_NUMBERS.get(amount, 1) * factor
 
 

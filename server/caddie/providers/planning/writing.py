@@ -51,6 +51,7 @@ _PLAIN_REPLACE = re.compile(
     rf"|within|of)\s+{_FILE}(?: everywhere)?\W*$"
     rf"|\b(?:in|inside)\s+{_FILE}[\s,]+(?:please )?(?:replace|change|swap)\s+(?:all |every "
     rf"|each )*(?P<old2>\S+)\s+(?:with|by|to|for|into)\s+(?P<new2>\S+?)[.!]?$"
+    rf"|^(?:把|将)\s*(?P<old4>\S+?)\s*(?:替换成|替换为|改成|改为|换成)\s*(?P<new4>[^\s，,]+)[，,]?\s*(?:在|文件是)?\s*{_FILE}"
     rf"|^(?:把|将)\s*{_FILE}\s*(?:里面?|中)?的?(?:所有的?)?\s*(?P<old3>\S+?)\s*(?:全部)?(?:替换成|替换为|改成|改为"
     rf"|换成)\s*(?P<new3>\S+?)[。！]?$",
     re.IGNORECASE,
