@@ -56,6 +56,8 @@ _READERS = frozenset({
 })  # fmt: skip
 _GIT_READERS = frozenset(["diff", "log", "show", "status", "blame", "grep", "ls-files", "rev-parse", "branch"])
 _PIECE = re.compile(r"[^\s'\"=:,;()<>|&{}`$]+")
+_BRACES = re.compile(r"\{[^{}\s]*\}")
+_LETTERS = re.compile(r"-[A-Za-z]+")
 _UNSPOKEN = re.compile(r"['\"\\]|(\$\w+)")
 _GLOB = re.compile(r"[*?\[]")
 _MAX_PIECES = 1_000
@@ -128,11 +130,18 @@ def _of_command(line: CommandLine, around: Surroundings) -> str:
                 return why
     if all(_only_reads(command) for command in line.all_commands):
         return ""
-    pieces = _PIECE.findall(_UNSPOKEN.sub(lambda found: " " if found[1] else "", line.spoken))
+    pieces = _pieces(_UNSPOKEN.sub(lambda found: " " if found[1] else "", line.spoken))
     if len(pieces) > _MAX_PIECES:
         return _TOO_MANY
     places = [(piece, folder) for piece in pieces for folder in folders or [None]]
     return next((why for piece, folder in places if (why := _why(piece, around, folder))), "")
+
+
+def _pieces(spoken: str) -> list[str]:
+    """What may be a path: each word, what stands behind an option's letters (`-C.git`), and what braces may mean."""
+    words = [*_PIECE.findall(spoken), *_PIECE.findall(_BRACES.sub("*", spoken))]
+    attached = [word[found.end() :] for word in words if (found := _LETTERS.match(word))]
+    return [word for word in dict.fromkeys((*words, *attached)) if word]
 
 
 def _folders(line: CommandLine, around: Surroundings) -> list[str | None] | None:

@@ -151,3 +151,13 @@ def test_an_address_that_servers_may_read_as_another_is_not_vouched_for() -> Non
 def test_what_is_no_address_is_asked_about_like_any_other() -> None:
     for url in ("http://[", "https://a\uff0fb/"):
         assert verdict(TOOLS["WebFetch"], {"url": url}, allow=["WebFetch(https://a/*)"]) == "ask", url
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["tar -C.git/hooks -xf e.tar", "cp -t.git/hooks e", "cp -rt.git/hooks e", "curl -so.git/hooks/pre-commit u",
+     "cp x .{git,x}/config", "cp x .gi{t,u}/config", "cp x {a,.git/config}"],
+)  # fmt: skip
+def test_a_guarded_file_is_seen_behind_the_letters_of_an_option_and_in_braces(command: str) -> None:
+    assert verdict(BASH, {"command": command}, mode="auto") == "ask"
+    assert verdict(BASH, {"command": "cp -rt.github x"}, mode="auto") == "allow"
