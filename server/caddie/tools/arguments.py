@@ -145,6 +145,7 @@ def _meant(text: str, types: list[str]) -> Any:
     if trimmed[:1] in ("[", "{"):
         try:
             value = json.loads(trimmed)
+            json.dumps(value, allow_nan=False)
         except (ValueError, RecursionError):
             return _MISSING
         return value if ("array" if isinstance(value, list) else "object") in types else _MISSING

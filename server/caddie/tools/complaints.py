@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from caddie.tools.schemas import Problem, resolve_ref
@@ -17,6 +18,9 @@ from caddie.tools.tool import ToolSpec
 MAX_SHOWN = 8
 MAX_ATTACHED_CHARS = 8_000
 _MAX_DEPTH = 12
+_MAX_NODES = 100
+_MAX_COMPARED = 200
+_LONGEST_NAME = 64
 
 
 def complaint(spec: ToolSpec, arguments: Any, errors: Sequence[Problem]) -> str:
@@ -96,8 +100,8 @@ def _shortened(message: str) -> str:
 
 def _unknown(root: Mapping[str, Any], error: Problem, name: str) -> str:
     known = _known_names(root, error.instance_path)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(known[:20])}" if known else ""
+    near = _nearest(name, known, cutoff=0.5)
+    hint = f"; did you mean {near!r}?" if near else f"; known are {', '.join(known[:20])}" if known else ""
     return f"unknown property {name!r}{hint}"
 
 
@@ -115,7 +119,7 @@ def _nodes_at(root: Mapping[str, Any], path: Sequence[str | int]) -> list[Mappin
                 following.append(node.get("items"))
             else:
                 following.append(_properties(node).get(part, node.get("additionalProperties")))
-        nodes = [one for item in following for one in _unfolded(root, item)][:100]
+        nodes = list(islice((one for item in following for one in _unfolded(root, item)), _MAX_NODES))
     return nodes
 
 
@@ -189,6 +193,7 @@ def expected_types(error: Problem) -> list[str]:
 def misspelt(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Optional keys that no schema forbids but that look like a known one misspelt."""
     found: list[str] = []
+    tried = 0
     pending: list[tuple[list[Mapping[str, Any]], Any, list[str | int]]] = [(list(_unfolded(schema, schema)), value, [])]
     while pending and len(found) < MAX_SHOWN:
         nodes, part, path = pending.pop(0)
@@ -197,11 +202,20 @@ def misspelt(schema: Mapping[str, Any], value: Any) -> list[str]:
             continue
         for key, inner in part.items():
             if key in known:
-                below = [one for node in nodes for one in _unfolded(schema, _properties(node).get(key))]
-                pending.append((below, inner, [*path, key]))
-            elif close := difflib.get_close_matches(key, [one for one in known if one not in part], n=1):
-                found.append(f"{_path([*path, key])}: unknown; did you mean {close[0]!r}?")
+                below = (one for node in nodes for one in _unfolded(schema, _properties(node).get(key)))
+                pending.append((list(islice(below, _MAX_NODES)), inner, [*path, key]))
+                continue
+            tried += 1
+            if tried <= MAX_SHOWN and (near := _nearest(key, [one for one in known if one not in part], cutoff=0.6)):
+                found.append(f"{_path([*path, key])}: unknown; did you mean {near!r}?")
     return found
+
+
+def _nearest(name: str, known: Sequence[str], *, cutoff: float) -> str:
+    """Comparing takes time with the square of a name's length, and strangers choose the names."""
+    likely = [one for one in known if abs(len(one) - len(name)) <= len(name) // 2][:_MAX_COMPARED]
+    close = difflib.get_close_matches(name, likely, n=1, cutoff=cutoff) if len(name) <= _LONGEST_NAME else []
+    return close[0] if close else ""
 
 
 def kind_of(value: object) -> str:

@@ -302,3 +302,18 @@ def test_alternatives_without_end_are_refused_in_time() -> None:
 @pytest.mark.parametrize("schema", [{"type": "objekt"}, {"required": True}, {"properties": {"a": {"$ref": "#/nope"}}}])
 def test_arguments_for_an_unusable_schema_go_to_the_tool_unchanged(schema: Any) -> None:
     assert check(schema, {"a": "10"}).arguments == {"a": "10"}
+
+
+def test_a_text_that_holds_what_json_does_not_have_is_read_as_nothing_else() -> None:
+    for text in ("[NaN]", "[1e999]", "[-Infinity]"):
+        assert "expected array" in refusal({"type": "object", "properties": {"a": {"type": "array"}}}, {"a": text})
+
+
+def test_looking_for_misspelt_names_ends_soon_whatever_the_schema() -> None:
+    leaf = {"properties": {"a": {"$ref": "#/$defs/N"}}}
+    node = {"type": "object", "anyOf": [{"anyOf": [{"anyOf": [leaf] * 20}] * 20}] * 20}
+    wide = {"type": "object", "properties": {f"{'abcdef' * 10}{at}": {} for at in range(500)}}
+    started = time.monotonic()
+    check({"$defs": {"N": node}, "type": "object", "properties": {"a": {"$ref": "#/$defs/N"}}}, {"a": {"a": {"x": 1}}})
+    check(wide, {f"{'fedcba' * 10}{at}": 1 for at in range(500)})
+    assert time.monotonic() - started < AT_ONCE
