@@ -6,12 +6,13 @@ same lines nobody can tell what is meant: that is a clash, and the caller leaves
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-MANY_LINES = 5_000
-"""From here on frequent lines are no anchors any more: a coarser difference, found in bounded time."""
+MANY_PAIRS = 500_000
+"""So many pairs of equal lines, and frequent lines are no anchors any more: a coarser difference, in bounded time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,8 @@ def _hunks(base: Sequence[str], other: Sequence[str]) -> Iterator[Hunk]:
     start = _equal(base, other)
     end = _equal(base[start:][::-1], other[start:][::-1])
     old, new = base[start : len(base) - end], other[start : len(other) - end]
-    matcher = SequenceMatcher(None, old, new, autojunk=max(len(old), len(new)) > MANY_LINES)
+    counts = Counter(old)
+    matcher = SequenceMatcher(None, old, new, autojunk=sum(counts[line] for line in new) > MANY_PAIRS)
     for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         if tag != "equal":
             yield Hunk(start + old_start, start + old_end, tuple(new[new_start:new_end]), start + new_start)

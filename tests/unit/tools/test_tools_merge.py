@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caddie.tools.merge import Clash, taken_back
+from caddie.tools.merge import Clash, applied, hunks, taken_back
 
 LINE = st.sampled_from("abc") | st.text("xyz é", max_size=3)
 TEXT = st.builds(lambda lines, end: "\n".join(lines) + end, st.lists(LINE, max_size=12), st.sampled_from(["", "\n"]))
@@ -122,3 +123,10 @@ def _scribbled(lines: list[str], who: str, data: st.DataObject) -> list[str]:
         end = data.draw(st.integers(start, min(len(result), start + 3)))
         result[start:end] = [f"{who} {number}.{nth}" for nth in range(data.draw(st.integers(0, 3)))]
     return result
+
+
+def test_a_text_of_many_equal_lines_is_compared_in_bounded_time() -> None:
+    before, after = "a\n" * 2_500, "b\n" + "a\nc\n" * 1_200
+    started = time.process_time()
+    assert applied(before, hunks(before, after)) == after
+    assert time.process_time() - started < 5
