@@ -112,7 +112,7 @@ def not_text(path: Path, size: int, name: str) -> ToolFailure:
 def write_atomic(path: Path, data: bytes) -> None:
     """Put `data` in the place of `path`; a link stays a link, mode and (where allowed) owner stay. Raises: OSError."""
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+    temporary = target.with_name(f".{secrets.token_hex(12)}.tmp")  # its own name may be as long as names can be
     try:
         with open(
             os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666), "wb"

@@ -88,3 +88,9 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypat
         write_atomic(file, b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert file.read_text() == "old"
+
+
+async def test_a_file_is_written_whose_name_is_as_long_as_names_can_be(world):
+    name = "名" * 82 + ".md"
+    assert name in await world.text(TOOL, path=name, content="x\n")
+    assert (world.workspace / name).read_text() == "x\n"
