@@ -79,6 +79,9 @@ async def store(document: Document, text: str, context: ToolContext, *, encoding
 async def _store_in_editor(document: Document, text: str, context: ToolContext) -> None:
     before, after = (each.encode("utf-8", "replace") for each in (document.text, text))
     await context.changes.note(document.path, before, after)
+    now = context.editor.read_open_file(document.path)
+    if now is not None and now != document.text:
+        raise ToolFailure(f"{document.name!r} changed at this very moment. Read it again, then repeat the change.")
     if not await context.editor.replace_open_file(document.path, text):
         raise ToolFailure(
             f"{document.name!r} was closed in the editor meanwhile. Read it again, then repeat the change."

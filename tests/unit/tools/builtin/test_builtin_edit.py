@@ -269,3 +269,18 @@ def test_an_edit_and_its_reverse_give_the_same_bytes(make_world, lines, end, enc
         changed, after = asyncio.run(there_and_back(make_world(Path(root))))
     assert after == before
     assert changed == (mark + text.replace(old.replace("\n", end), new.replace("\n", end))).encode(encoding)
+
+
+async def test_what_the_person_types_while_an_edit_is_made_is_not_lost(world):
+    path = world.write("a.py", "one\n")
+    world.editor.buffers[path] = "one\n"
+    await world.text(READ, path="a.py")
+
+    def typing(text):
+        world.editor.buffers[path] = text + "typed\n"
+        return []
+
+    world.editor.reports = typing
+    said = await world.failure(TOOL, path="a.py", old_string="one", new_string="two")
+    assert "changed at this very moment" in said
+    assert world.editor.buffers[path] == "one\ntyped\n"
