@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from caddie.chat.messages import Deferral, ToolDefinition
+from caddie.chat.prompt import inert
 from caddie.chat.provider import Capabilities, NativeDeferral
 from caddie.chat.session import Prefix
 from caddie.search.tool_search import describe
@@ -70,4 +71,4 @@ def loaded(result: ToolResult, prefix: Prefix, api: NativeDeferral) -> tuple[tup
 
 def _others(specs: Iterable[ToolSpec]) -> Iterable[str]:
     for spec in specs:
-        yield f"\n{describe(spec)}\nIt has not joined your tools: call it with ExecuteTool."
+        yield f"\n{inert(describe(spec))}\nIt has not joined your tools: call it with ExecuteTool."

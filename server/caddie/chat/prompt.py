@@ -31,6 +31,7 @@ say what was added or removed."""
 _BLOCKS = (
     "available-deferred-tools", "deferred-tools-changed", "enabled-tools", "disabled-tools", "available-tools-hint",
     "picked-tools", "servers", "tools", "mode", "conversation-so-far", "workspace-folders",
+    "tool-search",
 )  # fmt: skip
 OWN_BLOCKS = tuple(f"<{name}>\n" for name in _BLOCKS)
 """How the blocks about tools begin that Caddie puts into messages."""
@@ -86,7 +87,7 @@ def enabled_tools(names: Iterable[str]) -> str:
 
 def added_tools(specs: Iterable[ToolSpec]) -> str:
     """In words, for models that cannot be given a tool once the conversation has begun."""
-    listing = "\n\n".join(describe(spec) for spec in specs)
+    listing = inert("\n\n".join(describe(spec) for spec in specs))
     return block("tools", f"Call these by name through ExecuteTool.\n\n{listing}")
 
 
@@ -102,7 +103,7 @@ def disabled_tools(names: Iterable[str]) -> str:
 
 
 def hint(hints: Iterable[ToolHint]) -> str:
-    lines = [f"{item.tool}: {item.description}" for item in hints]
+    lines = [f"{item.tool}: {inert(item.description)}" for item in hints]
     return block("available-tools-hint", "Deferred tools that may fit this message:\n" + "\n".join(lines))
 
 

@@ -150,7 +150,7 @@ class Executor:
                 name=name,
                 reason="server_starting" if status.state == "connecting" else "server_down",
             )
-        near = reasons.nearest_names(self._catalogue.specs, name)
+        near = await asyncio.to_thread(reasons.nearest_names, self._catalogue.specs, name)  # seconds for many tools
         raise ToolNotFound(reasons.unknown(name, near), name=name, suggestions=near)
 
     def _current(self, name: str) -> Tool:

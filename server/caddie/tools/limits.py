@@ -13,6 +13,7 @@ from caddie.tools.tool import Content, ImageContent, ResourceContent, TextConten
 
 MAX_RESULT_CHARS = 60_000
 MAX_IMAGE_CHARS = 5_000_000
+MAX_URI_CHARS = 2_000
 _HEAD = 40_000
 _TAIL = 10_000
 _IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -59,6 +60,8 @@ async def _cut(part: Content, spill: Callable[[str], Path]) -> Content:
 
 def _seen(part: Content) -> Content:
     """An image that a provider would refuse would make every later request of the session fail."""
+    if isinstance(part, ResourceContent) and len(part.uri) > MAX_URI_CHARS:
+        return replace(part, uri=part.uri[:MAX_URI_CHARS] + "…")
     if not isinstance(part, ImageContent):
         return part
     size = f"about {len(part.data) * 3 // 4:,} bytes"
