@@ -23,7 +23,7 @@ from caddie.chat.messages import (
     Usage,
 )
 from caddie.errors import StreamTruncated
-from caddie.providers.calls import tool_use
+from caddie.providers.calls import tool_use, with_own_ids
 from caddie.providers.faults import fault_of_event
 from caddie.providers.http import Endpoint
 from caddie.providers.sse import Event
@@ -93,7 +93,7 @@ class AnthropicDecoder:
     def finish(self) -> Completed:
         if not (self.ended and self._stop):
             raise StreamTruncated(f"The answer of {self._endpoint.service.name} broke off before its end.")
-        parts = tuple(part for index in sorted(self._blocks) if (part := self._part(index)))
+        parts = tuple(with_own_ids(part for index in sorted(self._blocks) if (part := self._part(index))))
         return Completed(Message("assistant", parts), self._stop_reason(parts), self._counted(), self._cache_miss)
 
     def _loads(self, data: str) -> dict[str, Any]:

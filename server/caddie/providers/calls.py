@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from caddie.chat.messages import ToolUse
+from caddie.chat.messages import Part, ToolUse
 
 
 def tool_use(call_id: str, name: str, raw: str, *, cut: bool = False) -> ToolUse:
@@ -30,3 +33,16 @@ def _parse(raw: str, cut: bool) -> dict[str, Any] | None:
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
+
+
+def with_own_ids(parts: Iterable[Part]) -> Iterator[Part]:
+    """Of two calls with one id (gateways send such) the second gets another, so that each has its own result."""
+    taken: set[str] = set()
+    for part in parts:
+        if isinstance(part, ToolUse):
+            if part.id in taken:
+                call_id = f"call_{secrets.token_hex(8)}"
+                told = {"call_id": call_id} if "call_id" in part.opaque else {}
+                part = replace(part, id=call_id, opaque={**part.opaque, **told})
+            taken.add(part.id)
+        yield part

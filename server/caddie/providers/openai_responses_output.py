@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from caddie.chat.messages import Part, Text, Thinking, ToolUse
-from caddie.providers.calls import tool_use
+from caddie.providers.calls import tool_use, with_own_ids
 from caddie.providers.history import wire_id
 from caddie.tools.core_tools import TOOL_SEARCH
 
@@ -30,7 +30,7 @@ def parts_of(items: Sequence[Item], cut: str) -> tuple[Part, ...]:
     # Reasoning is taken back only whole, and only before what came out of it.
     known = all(_is_known_again(item) for item, _ in said[: last + 1])
     parts = [part if known and place <= last else _unmarked(part) for place, (_, part) in enumerate(said)]
-    return tuple(part for part in _apart(parts) if part != Thinking(""))
+    return tuple(with_own_ids(part for part in _apart(parts) if part != Thinking("")))
 
 
 def _apart(parts: Sequence[Part]) -> Iterator[Part]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from contextlib import aclosing
 
 import httpx
@@ -264,3 +265,10 @@ async def test_closing_the_iterator_closes_the_connection() -> None:
         await anext(events)
         assert not pieces.closed
     assert pieces.closed
+
+
+async def test_two_calls_with_one_id_become_two_calls() -> None:
+    stream = re.sub(rb"toolu_\w+", b"toolu_same", fixture("anthropic_thinking_parallel.sse"))
+    first, second = (await completed(anthropic(Server(streamed(stream)).client))).message.tool_uses
+    assert first.id == "toolu_same"
+    assert second.id not in ("", first.id)

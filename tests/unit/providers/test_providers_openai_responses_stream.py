@@ -295,3 +295,11 @@ async def test_a_last_event_that_tells_of_an_error_is_one(error: object) -> None
     content = sse({"type": "response.completed", "response": response([message("Hi.")], "failed", error=error)})
     with pytest.raises(ProviderBusy, match=r"Down\."):
         await collect(responses(Server(streamed(content)).client), asked())
+
+
+async def test_two_calls_with_one_id_become_two_calls() -> None:
+    one, two = call("Read", 1, path="a"), call("Read", 2, path="b")
+    first, second = (await answered(one, {**two, "call_id": one["call_id"]})).message.tool_uses
+    assert first.id == one["call_id"]
+    assert second.id not in ("", first.id)
+    assert second.opaque["call_id"] == second.id
