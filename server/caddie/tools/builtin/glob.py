@@ -60,7 +60,7 @@ def _rooted(folder: Path, pattern: str) -> tuple[Path, str]:
 
 
 def _no_folder(folder: Path, context: ToolContext) -> ToolFailure:
-    if folder.exists():
+    if os.path.exists(folder):
         return ToolFailure(f"Expected a folder, but {shown(context.workspace, folder)!r} is a file.")
     return missing(context.workspace, folder, context.further())
 

@@ -101,7 +101,7 @@ def _where(path: Path, further: Sequence[Path], context: ToolContext) -> list[tu
     """The folders to run in, as globs count from there, what to search from there, and what to leave out as done."""
     if folders := searched(path, further):
         return [(folder, "./", None if folder == path else path) for folder in folders]
-    if not path.exists():
+    if not os.path.exists(path):
         raise missing(context.workspace, path, context.further())
     return [(path.parent, f"./{path.name}", None)]
 

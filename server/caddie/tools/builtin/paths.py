@@ -31,7 +31,7 @@ def shown(workspace: Path, path: Path) -> str:
 
 def searched(path: Path, further: Iterable[Path]) -> list[Path]:
     """The folders to search: `path`, and further ones. Those that are not there are left out."""
-    return [folder for folder in (path, *further) if folder.is_dir()]
+    return [folder for folder in (path, *further) if os.path.isdir(folder)]
 
 
 def where(path: str, context: ToolContext) -> str:
@@ -46,7 +46,7 @@ def missing(workspace: Path, path: Path, further: Iterable[Path] = ()) -> ToolFa
     name = shown(workspace, path)
     if meant := next((folder for folder in further if path.is_relative_to(workspace / folder.name)), None):
         return ToolFailure(f"There is no {name!r}. Paths in the folder {meant.name!r} begin with {str(meant)!r}.")
-    folder = next(parent for parent in path.parents if parent.is_dir())
+    folder = next(parent for parent in path.parents if os.path.isdir(parent))
     wanted = path.relative_to(folder).parts[0]
     near = difflib.get_close_matches(wanted, _names(folder), n=3, cutoff=0.5)
     where = "this folder" if folder == path.parent else f"{shown(workspace, folder)!r}, the nearest existing folder,"

@@ -137,3 +137,8 @@ async def test_a_cancelled_search_leaves_no_ripgrep_behind(world):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not [p for p in children if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+async def test_a_path_longer_than_paths_can_be_is_said_not_to_be_there(world):
+    for tool, pattern in ((GLOB, "*"), (GREP, "x")):
+        assert "There is no" in await world.failure(tool, pattern=pattern, path="a" * 300)
