@@ -22,7 +22,7 @@ from caddie.settings import Search, Settings
 from caddie.tools import reasons
 from caddie.tools.catalogue import Catalogue
 from caddie.tools.context import ToolContext
-from caddie.tools.core_tools import TOOL_SEARCH
+from caddie.tools.core_tools import BRIDGE, TOOL_SEARCH
 from caddie.tools.exact import resolve
 from caddie.tools.patterns import first_match
 from caddie.tools.servers import ServerStatus
@@ -68,6 +68,8 @@ class Found:
     """How many tools the index has yet to take in, change or drop; until then only their exact names are found."""
     limit: int | None = None
     """The hits beyond it are there because the query names them."""
+    missing: tuple[str, ...] = ()
+    """The `+words` that no tool has."""
     missed: tuple[str, ...] = ()
     """The servers that the person named and that have nothing fitting, so that all tools were searched."""
     relisting: Collection[str] = ()
@@ -196,7 +198,7 @@ class ToolSearcher:
         hits = (*found[:limit], *(hit for hit in found[limit:] if hit.named))
         nothing_fits = not hits or (ranking.nothing_fits and not first)
         total = ranking.total + len(late)
-        return Found(kind, text, hits, total, (), (), (), nothing_fits, len(due), limit)
+        return Found(kind, text, hits, total, (), (), (), nothing_fits, len(due), limit, missing=ranking.missing)
 
     def _select(self, text: str, session_id: str) -> Found:
         hits: dict[str, Hit] = {}
@@ -274,8 +276,9 @@ def answer(found: Found) -> str:
     lines = [_headline(found)]
     for spec in shown(found):
         lines += ["", describe(spec)]
-    if found.hits and found.kind != "discover":
-        lines += ["", f'Call one with ExecuteTool: {{"tool_name": "{found.hits[0].tool.name}", "params": {{…}}}}']
+    called = next((hit.tool.name for hit in found.hits if hit.tool.name not in BRIDGE), None)
+    if called and found.kind != "discover":
+        lines += ["", f'Call one with ExecuteTool: {{"tool_name": "{called}", "params": {{…}}}}']
     return "\n".join([*lines, *_remarks(found)])
 
 
@@ -295,6 +298,8 @@ def shown(found: Found) -> tuple[ToolSpec, ...]:
 
 def _remarks(found: Found) -> Iterable[str]:
     lines = [item.why for item in found.unknown]
+    if found.missing:
+        lines.append(f"No tool has the required {', '.join(f'+{word}' for word in found.missing)}.")
     if found.missed:
         lines.append(f"No tool of {', '.join(found.missed)} fits; these are from elsewhere.")
     described = {spec.name for spec in shown(found)}

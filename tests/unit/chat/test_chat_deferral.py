@@ -196,3 +196,13 @@ def test_each_combination_of_setting_and_provider_has_a_mode_and_a_reason() -> N
         assert f"{who} says {wanted}" in found.why
         if wanted in ("auto", "native"):
             assert can.why in found.why or "HTTP 400" in found.why
+
+
+async def test_a_search_advises_no_call_that_would_be_refused_and_names_the_word_that_no_tool_has(
+    workspace: Path,
+) -> None:
+    async with desk(workspace, tools=TOOLS) as one:
+        entrances = (await one.execute("ToolSearch", {"query": "select:ToolSearch,ExecuteTool"})).text
+        nothing = (await one.execute("ToolSearch", {"query": "+zebra commits"})).text
+    assert "Call one with ExecuteTool" not in entrances
+    assert "+zebra" in nothing.partition("\n")[2]
