@@ -31,6 +31,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
+CLOSING = "the process is closing"
+"""What tasks are cancelled with when it is not the person who stops them."""
+
 Unavailable = Literal["disabled", "plan_mode", "server_down", "server_starting", "bridge"]
 
 

@@ -75,6 +75,37 @@ async def test_c19_a_cancelled_turn_is_answered_and_the_next_one_works(
         assert sleeping == [], "a cancelled command must not run on"
 
 
+@pytest.mark.parametrize("end", ["window", "killed"])
+async def test_a_turn_whose_window_or_server_went_away_is_told_as_interrupted(
+    llmock: LLMock, workspace: Path, home: Path, end: str
+) -> None:
+    llmock.reply("a b c d e f g h").stall(after_chunks=3, seconds=30)
+    async with editor(workspace, home, settings=double(llmock)) as one:
+        turn = asyncio.create_task(one.request("caddie/chat/turn", {"message": "go"}, msg_id="t1"))
+        await one.until(lambda: one.events("text"))
+        session = next(params["sessionId"] for method, params in one.said if method == "caddie/chat/event")
+        if end == "killed":
+            one.client._server.kill()
+            await one.client._server.wait()
+    turn.cancel()
+    await asyncio.wait({turn})
+    async with editor(workspace, home, settings=double(llmock)) as one:
+        opened = await one.request("caddie/session/open", {"sessionId": session})
+        assert (opened["interrupted"], opened["notices"]) == (True, [])
+        told = [(item["kind"], item["text"]) for item in opened["transcript"]]
+        assert told[0] == ("user", "go")
+        if end == "window":
+            assert [kind for kind, _ in told] == ["user", "assistant"]
+            assert told[1][1].startswith("a")
+        else:
+            assert len(told) == 1, "what had not been stored is not made up"
+        llmock.reset()
+        llmock.reply("Here I am.")
+        await one.turn("go on", sessionId=session)
+        opened = await one.request("caddie/session/open", {"sessionId": session})
+        assert not opened["interrupted"]
+
+
 async def test_d14_a_client_without_the_capability_is_not_asked_and_the_reason_says_so(
     workspace: Path, home: Path
 ) -> None:
@@ -254,6 +285,19 @@ async def test_an_untrusted_folder_is_asked_about_once_and_then_its_servers_star
     async with editor(workspace, home, trusted=None) as two:
         await two.server_is("time", "ready")
         assert two.asked == []
+
+
+@pytest.mark.parametrize("trusted", [False, None])
+async def test_what_waits_for_trust_is_said_with_the_way_that_an_editor_has(
+    workspace: Path, home: Path, trusted: bool | None
+) -> None:
+    (workspace / ".mcp.json").write_text(json.dumps({"mcpServers": {"time": TIME}}))
+    async with editor(workspace, home, trusted=trusted) as one:
+        [notice] = (await one.request("caddie/mcp/list"))["notices"]
+    way = "say that you trust it, which is asked when Caddie starts"
+    if trusted is False:
+        way = "trust it with the editor's own workspace trust"
+    assert notice == f"The servers time of this folder wait until you {way}."
 
 
 async def test_settings_that_change_take_effect_and_bad_ones_are_reported(workspace: Path, home: Path) -> None:

@@ -179,6 +179,8 @@ export interface SessionOpenResult {
   todo: Todo[];
   /** What was damaged in the stored file and how it was mended. */
   notices: string[];
+  /** The last turn came to no end, because its editor window or its server went away. */
+  interrupted: boolean;
 }
 
 /** One thing in a stored conversation, in the order it happened. */

@@ -15,6 +15,7 @@ from caddie.tools.context import SessionState
 from caddie.tools.tool import TextContent
 
 INTERRUPTED = "[The person stopped this turn.]"
+CUT = "[This turn was interrupted.]"
 NO_ANSWER = "[No answer was received.]"
 
 
@@ -219,6 +220,17 @@ class Session:
         self.foreign = min(self.foreign, len(self.messages))
         self.turns -= len(gone)
         self.went_back = True
+
+    @property
+    def is_cut(self) -> bool:
+        """The last turn came to no end: its process went away."""
+        for record in reversed(self.records):
+            match record:
+                case TurnEnded(_, stop):
+                    return stop == "interrupted"
+                case TurnStarted():
+                    return not self.is_running
+        return False
 
     def history(self) -> tuple[Message, ...]:
         """What is sent. Reasoning and marks are bound to the model that made them, so others' stay behind."""

@@ -37,6 +37,7 @@ from caddie.chat.messages import (
 from caddie.chat.provider import Chosen
 from caddie.chat.refusals import Refusals
 from caddie.chat.session import (
+    CUT,
     INTERRUPTED,
     NO_ANSWER,
     Called,
@@ -50,7 +51,7 @@ from caddie.chat.session import (
     TurnStarted,
     unanswered,
 )
-from caddie.errors import ProviderError
+from caddie.errors import CLOSING, ProviderError
 from caddie.search.prefetch import ToolHint
 from caddie.tools.call import Call, CallUpdate
 from caddie.tools.context import Mode, ToolContext
@@ -134,8 +135,9 @@ class Turn:
         try:
             await self._open()
             outcome = await self._converse()
-        except asyncio.CancelledError:
-            self._close("cancelled", self._model.partial or INTERRUPTED)
+        except asyncio.CancelledError as cancelled:
+            stop, note = ("interrupted", CUT) if CLOSING in cancelled.args else ("cancelled", INTERRUPTED)
+            self._close(stop, self._model.partial or note)
             raise
         except ProviderError:
             self._close("error", self._model.partial or NO_ANSWER)

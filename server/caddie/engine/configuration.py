@@ -39,13 +39,14 @@ _EDITOR_SCOPES: Mapping[FileScope, Scope] = {"user": "editorUser", "workspace": 
 class Configuration:
     """`revision` grows with each change, so that what is derived from settings knows when it is stale."""
 
-    def __init__(self, places: Places, environ: Mapping[str, str], *, trusted: bool | None) -> None:
-        """`trusted` None looks up the person's earlier answer."""
+    def __init__(self, places: Places, environ: Mapping[str, str], *, trusted: bool | None, way_to_trust: str) -> None:
+        """`trusted` None looks up the person's earlier answer; `way_to_trust` goes on after “until you”."""
         self.places = places
         self.environ = environ
         self.revision = 0
         self._trust_store = TrustStore(places)
         self._door_trusts = trusted
+        self._way_to_trust = way_to_trust
         self._editor_layers: tuple[Layer, ...] = ()
         self._session_trees: dict[str, dict[str, Any]] = {}
         self._resolved: dict[str, Resolved] = {}
@@ -172,7 +173,7 @@ class Configuration:
         if self.wants_trust and not self.is_trusted:
             names = ", ".join(self.workspace_servers.servers)
             wait = f"the servers {names} of this folder wait" if names else "settings of this folder wait"
-            notices.append(f"{wait[0].upper()}{wait[1:]} until you trust it (open it in the editor, or pass --trust).")
+            notices.append(f"{wait[0].upper()}{wait[1:]} until you {self._way_to_trust}.")
         notices += [f"{problem.scope} settings: {problem.path}: {problem.message}" for problem in self.problems]
         return notices
 

@@ -25,6 +25,11 @@ class Door(Protocol):
         ...
 
     @property
+    def way_to_trust(self) -> str:
+        """What the person does here to trust the folder, as in “until you …”."""
+        ...
+
+    @property
     def stores_settings(self) -> bool:
         """Whether `write_setting` can work at all."""
         ...
@@ -69,6 +74,7 @@ class QuietDoor:
         self.person: Person = person or Nobody()
         self.editor: Editor = NoEditor()
         self.workspace_trusted = workspace_trusted
+        self.way_to_trust = "trust it (open it in the editor, or pass --trust)"
         self.stores_settings = False
 
     def tools_changed(self, change: Change) -> None: ...

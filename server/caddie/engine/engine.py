@@ -86,7 +86,9 @@ class Engine:
         self.workspace = places.workspace
         self.further: tuple[Path, ...] = ()
         self.door = door
-        self.configuration = Configuration(places, environ, trusted=door.workspace_trusted)
+        self.configuration = Configuration(
+            places, environ, trusted=door.workspace_trusted, way_to_trust=door.way_to_trust
+        )
         self.configuration.set_editor_layers(editor_layers)
         self.catalogue = Catalogue()
         self.deferrals = Deferrals(self)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
-from caddie.chat.session import Record, Rewound, Said, Session, Titled
+from caddie.chat.session import CUT, Record, Rewound, Said, Session, Titled
 from caddie.errors import InvalidInput, SessionBusy
 from caddie.storage.sessions import SessionStore, Summary
 
@@ -30,7 +30,8 @@ class Sessions:
             session, notices = await asyncio.to_thread(self._store.open, session_id)
             if session_id not in self._open:
                 self._open[session_id] = session
-                self._notices[session_id] = notices + self._mend(session)
+                self._notices[session_id] = notices
+                self._mend(session)
                 self._on_open(session)
         return self._open[session_id]
 
@@ -97,11 +98,9 @@ class Sessions:
     def close(self) -> None:
         self._store.close()
 
-    def _mend(self, session: Session) -> list[str]:
+    def _mend(self, session: Session) -> None:
         """A process that died in a turn leaves calls unanswered; the history must be valid before it is sent."""
-        fixes = session.repair("[This turn was interrupted.]")
-        for message in fixes:
+        for message in session.repair(CUT):
             record = Said("", message)
             session.apply(record)
             self._store.append(session.id, record)
-        return ["The last turn was interrupted; its unfinished calls are marked so."] if fixes else []

@@ -261,6 +261,9 @@ class SessionOpenResult(Message):
     transcript: list[TranscriptItem]
     todo: list[Todo]
     notices: list[str] = Field(description="What was damaged in the stored file and how it was mended.")
+    interrupted: bool = Field(
+        False, description="The last turn came to no end, because its editor window or its server went away."
+    )
 
 
 class SessionRenameParams(Message):

@@ -23,6 +23,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
+from caddie.errors import CLOSING
 from caddie.protocol.base import Message
 from caddie.rpc import codes
 from caddie.rpc.errors import ClientError, invalid_params, problems_of, to_response_error
@@ -201,7 +202,7 @@ class Proto(LanguageServerProtocol):
         others = {task for task in self._running if task is not asyncio.current_task()}
         for task in others:
             if not task.cancelling():  # a second time would cut its `finally` short
-                task.cancel()
+                task.cancel(CLOSING)
         if others:
             await asyncio.wait(others, timeout=STOP_SECONDS)
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from caddie.chat import events
 from caddie.chat.messages import Thinking, Usage
-from caddie.chat.session import Called, Compacted, Said, Session, TurnStarted
+from caddie.chat.session import CUT, Called, Compacted, Said, Session, TurnStarted
 from caddie.engine.explain import Explanation
 from caddie.engine.listed import Listed
 from caddie.protocol import chat, editor, mcp, permissions, tools
@@ -109,6 +109,8 @@ def transcript(session: Session) -> list[chat.TranscriptItem]:
             case TurnStarted(turn_id, text, attached, picked):
                 beside = {"attachments": list(attached) or None, "picks": list(picked) or None}
                 found.append(chat.TranscriptItem(turn_id=turn_id, kind="user", text=text, **beside))
+            case Said(_, message) if message.text == CUT:
+                pass  # it stands in place of an answer; the person is told by `interrupted`
             case Said(turn_id, message) if message.role == "assistant":
                 thought = "\n\n".join(part.text for part in message.parts if isinstance(part, Thinking) and part.text)
                 if thought.strip():

@@ -173,6 +173,12 @@ class EditorDoor(Door):
         return self._trusted
 
     @property
+    def way_to_trust(self) -> str:
+        if self._trusted is None:
+            return "say that you trust it, which is asked when Caddie starts"
+        return "trust it with the editor's own workspace trust"
+
+    @property
     def stores_settings(self) -> bool:
         return bool(self._can.get("settingsWrite"))
 

@@ -229,6 +229,8 @@ def transcript(result: SessionOpenResult, width: int) -> RenderableType:
             lines.append(Text(" "))
         lines.append(item(thing.call, width) if thing.call is not None else _spoken(thing, width))
         before = thing.kind
+    if result.interrupted:
+        lines.append(notice("info", "The last turn was interrupted. Say “go on” to continue."))
     return Group(*lines, *_damages(result.notices))
 
 

@@ -236,6 +236,9 @@ function M.from_transcript(opened)
   if #(opened.todo or {}) > 0 then
     add(c, { kind = 'todo', todo = opened.todo })
   end
+  if opened.interrupted then
+    add(c, { kind = 'notice', level = 'info', text = 'The last turn was interrupted. Say “go on” to continue.' })
+  end
   return c
 end
 

@@ -134,8 +134,8 @@ class Chat implements ChatPanel {
     if (!preserveFocus) this.pages.postOrKeep({ type: 'do', what: this.pendingCount > 0 ? 'nextAsk' : 'focus' });
   }
 
+  /** The server ends a running turn with itself, as one that was interrupted; nobody stopped it. */
   dispose(): void {
-    this.desk.stop();
     this.parts.dispose();
   }
 

@@ -11,6 +11,15 @@ export class Panel extends ChatPage {
     await this.input.waitFor({ timeout: 60_000 });
   }
 
+  /** As a person does it: everything starts anew but what is stored. */
+  async reloadWindow() {
+    const reloaded = this.page.waitForEvent('load');
+    await this.bench.command('Developer: Reload Window');
+    await reloaded;
+    await this.page.locator('.monaco-workbench .activitybar').waitFor({ timeout: 60_000 });
+    await this.open();
+  }
+
   get card() {
     return this.frame.locator('.ask').first();
   }

@@ -55,9 +55,10 @@ function office(never: string[] = []) {
       ],
       todo: [],
       notices: [],
+      interrupted: false,
     }),
     rewind: (sessionId, turnId) =>
-      done(`rewind ${turnId}`, { session: session(sessionId), transcript: [], todo: [], notices: [] }),
+      done(`rewind ${turnId}`, { session: session(sessionId), transcript: [], todo: [], notices: [], interrupted: false }),
     undo: (_, turnId = 't1') =>
       done(`undo ${turnId}`, {
         ...{ turnId, undoId: 'u1', message: 'Taken back.' },

@@ -99,6 +99,8 @@ export interface Saved {
   scroll?: { item: number; offset: number };
   open?: number[];
   editing?: { turnId: string; earlier: string };
+  /** Messages that waited for the turn's end. */
+  queued?: string[];
 }
 
 export interface FileMatch {

@@ -7,6 +7,7 @@ import { PageContext } from './context';
 import { Icon } from './icon';
 import { Markdown } from './markdown';
 import type { Item, NoticeItem, ThinkingItem, TodoItem, UserItem } from './store';
+import { INTERRUPTED } from './store';
 import { bareName, cap, clean, oneLine } from './text';
 import { later, t } from './words';
 
@@ -147,11 +148,21 @@ function Checklist({ item }: { item: TodoItem }) {
 const LEVELS = { info: later('info'), warning: later('warning'), error: later('error') };
 
 function Notice({ item }: { item: NoticeItem }) {
+  const page = useContext(PageContext);
   return (
     <div class={`notice notice-${item.level}`}>
       <Icon name={LEVELS[item.level]} />
       <span class="hidden">{t(LEVELS[item.level])}: </span>
       <span class="notice-text">{clean(t(item.text))}</span>
+      {item.code === INTERRUPTED && (
+        <button
+          type="button"
+          class="link"
+          onClick={() => page.post({ type: 'send', text: t('Go on where you were interrupted.') })}
+        >
+          {t('Go on')}
+        </button>
+      )}
     </div>
   );
 }

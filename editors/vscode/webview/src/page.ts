@@ -38,6 +38,8 @@ export class Page {
   /** The turn whose message is to be edited once no turn runs. */
   editNext: string | undefined;
 
+  /** What waited when the page was saved. */
+  private readonly queued: string[];
   private readonly drawers = new Set<() => void>();
   private frame = 0;
   private saving = 0;
@@ -52,6 +54,7 @@ export class Page {
     this.draft = saved?.draft ?? '';
     this.scroll = saved?.scroll;
     this.open = new Set(saved?.open);
+    this.queued = saved?.queued ?? [];
     this.post({ type: 'ready', saved });
   }
 
@@ -82,7 +85,7 @@ export class Page {
         this.skew = message.now - Date.now();
         this.conversation = message.conversation;
         this.desk = message.desk;
-        if (!this.started) this.draft ||= message.draft;
+        if (!this.started) this.draft = this.draftAfter(message) || message.draft;
         this.started = true;
         break;
       case 'actions':
@@ -115,6 +118,12 @@ export class Page {
     }
     if (this.editNext && this.conversation.state === 'idle') this.edit(this.editNext);
     this.changed();
+  }
+
+  /** Messages that waited when the window went away have nothing to wait for any more: the person decides anew. */
+  private draftAfter({ conversation, desk }: Extract<ToPage, { type: 'start' }>): string {
+    const isFresh = conversation.items.length === 0 && desk.queue.length === 0;
+    return [...(isFresh ? this.queued : []), this.draft].filter(Boolean).join('\n');
   }
 
   /** As soon as no turn runs; undefined thinks better of it. */
@@ -183,9 +192,10 @@ export class Page {
 
   saveNow(): void {
     const { sessionId } = this.conversation;
-    const { editing } = this.desk;
+    const { editing, queue } = this.desk;
     this.host.setState({
       ...{ draft: this.draft, sessionId, scroll: this.scroll, open: [...this.open].slice(-500) },
+      ...(queue.length > 0 ? { queued: queue.map(({ text }) => text) } : {}),
       ...(editing ? { editing: { turnId: editing.turnId, earlier: editing.earlier } } : {}),
     });
   }

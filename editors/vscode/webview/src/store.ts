@@ -86,6 +86,10 @@ export type Action =
   | { do: 'new' }
   | { do: 'opened'; opened: SessionOpenResult };
 
+/** The code of the notice that offers to go on; it loses it when something is said. */
+export const INTERRUPTED = 'interrupted';
+const CUT = later('The turn was interrupted: its window was closed or loaded anew.');
+
 export function newConversation(): Conversation {
   return { items: [], calls: {}, state: 'idle', began: 0, seq: 0, nextId: 1, over: [] };
 }
@@ -158,8 +162,16 @@ function start(c: Conversation, action: Extract<Action, { do: 'start' }>): Conve
   if (c.turnId) c.over = [...c.over.slice(-9), c.turnId];
   Object.assign(c, { state: 'running', turnId: undefined, seq: 0, calls: {}, todo: undefined, began: action.at });
   c.title ??= action.text.split('\n', 1)[0]!.slice(0, 80);
+  settleInterrupted(c);
   add(c, { kind: 'user', text: action.text, picks: action.picks, attachments: action.attachments });
   return c;
+}
+
+function settleInterrupted(c: Conversation): void {
+  const at = c.items.length - 1;
+  const last = c.items[at];
+  if (last?.kind !== 'notice' || last.code !== INTERRUPTED) return;
+  c.items[at] = { ...last, code: 'goneOn' };
 }
 
 /** What the person said is known by its turn once the server has named that. */
@@ -312,6 +324,7 @@ function fromTranscript(before: Conversation, opened: SessionOpenResult): Conver
     else if (kind === 'thinking' && text) add(c, { kind, text, turnId });
   }
   if (opened.todo.length > 0) add(c, { kind: 'todo', todo: opened.todo });
+  if (opened.interrupted) notice(c, 'info', CUT, INTERRUPTED);
   return c;
 }
 

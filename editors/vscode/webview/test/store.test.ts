@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SessionOpenResult } from '../../src/protocol';
-import { apply, merged, newConversation, type Action, type Conversation } from '../src/store';
+import { apply, INTERRUPTED, merged, newConversation, type Action, type Conversation } from '../src/store';
 import { call, done, notice, play, start, STORY, text, turn } from './story';
 
 /** One line for each thing that is shown. */
@@ -92,12 +92,17 @@ test('a stored conversation reads like a live one', () => {
     ],
     todo: [{ content: 'x', status: 'pending' }],
     notices: ['One line was damaged and left out.'],
+    interrupted: true,
   };
   const c = play({ do: 'opened', opened });
-  assert.deepEqual(lines(c), ['Which?', 'done git_log', 'None.', 'pending']);
+  const cut = 'info: The turn was interrupted: its window was closed or loaded anew.';
+  assert.deepEqual(lines(c), ['Which?', 'done git_log', 'None.', 'pending', cut]);
   assert.equal(c.mode, 'plan');
   const said = c.items.find(({ kind }) => kind === 'user');
   assert.deepEqual(said?.kind === 'user' && [said.attachments, said.picks], [['a.py'], ['mcp__git__log']]);
+  const offered = (one: Conversation) => one.items.filter((item) => item.kind === 'notice' && item.code === INTERRUPTED);
+  assert.equal(offered(c).length, 1, 'a turn that was interrupted can be gone on with');
+  assert.equal(offered(apply(c, start('go on'))).length, 0, 'once');
 });
 
 test('going back leaves out a turn and all after it; what is said next is one more', () => {

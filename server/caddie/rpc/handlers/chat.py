@@ -94,6 +94,7 @@ def bind_handlers(server: Server, app: App) -> None:
             transcript=convert.transcript(session),
             todo=convert.todo(session.state.todo),
             notices=engine.sessions.notices(session.id),
+            interrupted=session.is_cut,
         )
 
     async def rename_session(params: wire.SessionRenameParams) -> wire.SessionInfo:

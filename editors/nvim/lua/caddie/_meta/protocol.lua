@@ -136,6 +136,7 @@
 ---@field transcript caddie.TranscriptItem[]
 ---@field todo caddie.Todo[]
 ---@field notices string[] What was damaged in the stored file and how it was mended.
+---@field interrupted boolean The last turn came to no end, because its editor window or its server went away.
 
 --- One thing in a stored conversation, in the order it happened.
 ---@class caddie.TranscriptItem
