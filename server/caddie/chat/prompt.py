@@ -125,8 +125,10 @@ def mode_change(mode: str) -> str:
     return block("mode", "Plan mode is off: you may change files and run commands again.")
 
 
-def attachment(name: str, text: str) -> str:
-    return f'<attachment name="{_attribute(name)}">\n{text}\n</attachment>'
+def attachment(name: str, text: str, path: str = "") -> str:
+    """`path` where the name alone does not lead to the file."""
+    where = f' path="{_attribute(path)}"' if path else ""
+    return f'<attachment name="{_attribute(name)}"{where}>\n{text}\n</attachment>'
 
 
 def _attribute(text: str) -> str:

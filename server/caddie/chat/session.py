@@ -184,6 +184,8 @@ class Session:
                 self.prefix = record
                 named = self.told.deferred if self.messages else record.deferred
                 self.told = Told(named, (), (), self.told.mode, record.folders)
+                for turn_id, mark in self.marks.items():  # the prefix stays when the conversation goes back
+                    self.marks[turn_id] = replace(mark, told=replace(mark.told, folders=record.folders))
             case Said():
                 self.messages.append(record.message)
             case Requested():

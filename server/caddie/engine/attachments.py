@@ -44,8 +44,9 @@ async def _read(workspace: Path, editor: Editor, name: str, path: str | None, te
     if path is None:
         raise InvalidInput(f"The attachment {name!r} has neither a text nor a path.")
     file = workspace / path
+    elsewhere = "" if workspace / name == file else path
     if (open_text := editor.read_open_file(file)) is not None:
-        return Text(prompt.attachment(name, open_text[:MAX_TEXT_CHARS]))
+        return Text(prompt.attachment(name, open_text[:MAX_TEXT_CHARS], elsewhere))
     try:
         data = await asyncio.to_thread(file.read_bytes)
     except OSError as error:
@@ -54,4 +55,4 @@ async def _read(workspace: Path, editor: Editor, name: str, path: str | None, te
         if len(data) > MAX_IMAGE_BYTES:
             raise InvalidInput(f"The image {path!r} has {len(data)} bytes; {MAX_IMAGE_BYTES} is the most.")
         return Image(base64.b64encode(data).decode(), media_type)
-    return Text(prompt.attachment(name, data.decode("utf-8", "replace")[:MAX_TEXT_CHARS]))
+    return Text(prompt.attachment(name, data.decode("utf-8", "replace")[:MAX_TEXT_CHARS], elsewhere))

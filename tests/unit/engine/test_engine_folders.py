@@ -10,7 +10,11 @@ import pytest
 
 from caddie.chat.messages import Text
 from caddie.engine import snapshot
+from caddie.engine.attachments import read_attachments
+from caddie.engine.compacting import compact
+from caddie.layers import Layer
 from caddie.providers.scripted import use
+from caddie.tools.context import NoEditor
 from engine_kit import Desk, desk
 
 FREE = {"permissions": {"mode": "auto"}, "sandbox": {"mode": "off"}}
@@ -62,6 +66,50 @@ async def test_a_folder_added_or_removed_later_is_told_in_the_newest_message(wor
         assert news(one, 0) == [f"<workspace-folders>\nno longer in the workspace: {api}\n</workspace-folders>"]
         assert news(one) == []
         assert len({request.system for request in one.provider.requests}) == 1
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_going_back_to_the_beginning_tells_of_folders_what_the_prefix_does_not(
+    workspace: Path, api: Path, is_open: bool
+) -> None:
+    async with desk(workspace, answers=(["."], ["."])) as one:
+        one.engine.set_folders([workspace, api])
+        session, _ = await one.turn("hi")
+        kept = await one.engine.sessions.get(session)
+        await one.engine.sessions.rewind(session, next(iter(kept.marks)))
+        one.engine.set_folders([workspace, api] if is_open else [workspace])
+        await one.turn("otherwise", session)
+        assert len(news(one)) == (0 if is_open else 1)
+        assert str(api) in one.provider.requests[-1].system
+
+
+@pytest.mark.parametrize("begins_anew", ["notes", "model"])
+async def test_a_new_prefix_names_the_folders_of_now_and_no_message_does(
+    workspace: Path, api: Path, begins_anew: str
+) -> None:
+    async with desk(workspace, answers=(["."], ["."], ["."], ["."])) as one:
+        session, _ = await one.turn("hi")
+        one.engine.set_folders([workspace, api])
+        if begins_anew == "notes":
+            await compact(one.engine, session)
+        else:
+            await one.engine.set_editor_layers([Layer("editorUser", {"model": "another"})])
+        await one.turn("hi", session)
+        assert str(api) in one.provider.requests[-1].system
+        assert news(one) == []
+        await one.turn("hi", session)
+        assert news(one) == []
+
+
+async def test_an_attachment_whose_name_leads_nowhere_says_where_it_is(workspace: Path, api: Path) -> None:
+    (workspace / "w.txt").write_text("w")
+    items = [("w.txt", str(workspace / "w.txt"), None), ("api/a.txt", str(api / "a.txt"), None), ("part", None, "x")]
+    parts = await read_attachments(workspace, NoEditor(), items)
+    assert [part.text.splitlines()[0] for part in parts if isinstance(part, Text)] == [
+        '<attachment name="w.txt">',
+        f'<attachment name="api/a.txt" path="{api}/a.txt">',
+        '<attachment name="part">',
+    ]
 
 
 async def test_a_folder_that_comes_amid_a_turn_is_told_with_the_next_results(workspace: Path, api: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from caddie.errors import ToolFailure
@@ -40,11 +40,12 @@ def where(path: str, context: ToolContext) -> str:
     return repr(path) if path else everywhere
 
 
-def missing(workspace: Path, path: Path, further: Iterable[Path] = ()) -> ToolFailure:
+def missing(workspace: Path, path: Path, further: Sequence[Path] = ()) -> ToolFailure:
     """The error for a path that does not exist, with the nearest names that do. Editors write paths in a window of
     several folders with the folder's name in front, so people do too."""
     name = shown(workspace, path)
-    if meant := next((folder for folder in further if path.is_relative_to(workspace / folder.name)), None):
+    folders = (workspace, *further) if further else ()
+    if meant := next((folder for folder in folders if path.is_relative_to(workspace / folder.name)), None):
         return ToolFailure(f"There is no {name!r}. Paths in the folder {meant.name!r} begin with {str(meant)!r}.")
     folder = next(parent for parent in path.parents if os.path.isdir(parent))
     wanted = path.relative_to(folder).parts[0]

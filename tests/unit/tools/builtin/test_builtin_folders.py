@@ -91,6 +91,7 @@ async def test_a_path_with_the_folders_name_in_front_is_answered_with_where_that
     assert await both.failure(EDIT, path="api/src/a.py", old_string="a", new_string="b") == said
     assert "begin with" in await both.failure(GREP, pattern="a", path="api/src")
     assert "begin with" in await both.failure(GLOB, pattern="a", path="api")
+    assert str(both.workspace) in await both.failure(READ, path="workspace/a.py")
     both.write("api/src/a.py", "here\n")
     assert "here" in await both.text(READ, path="api/src/a.py")
 
