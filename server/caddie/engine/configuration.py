@@ -28,8 +28,8 @@ from caddie.storage.trust import TrustStore
 
 # What a workspace's own file could start, allow or send somewhere: it counts only after the person's trust.
 _NEEDS_TRUST = (
-    ("mcp",), ("permissions", "allow"), ("permissions", "mode"), ("permissions", "whenClientCannotAsk"),
-    ("provider",), ("baseUrl",), ("apiKeyEnv",),
+    ("mcp",), ("permissions", "allow"), ("permissions", "mode"), ("permissions", "readOnly"),
+    ("permissions", "whenClientCannotAsk"), ("sandbox",), ("provider",), ("baseUrl",), ("apiKeyEnv",),
 )  # fmt: skip
 
 
