@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -119,10 +120,18 @@ class Configuration:
 
     async def update_file(self, scope: FileScope, change: Callable[[dict[str, Any]], None]) -> str:
         """Change a scope's file under its lock; its path. `change` runs in a thread. Raises: InvalidInput."""
-        was_trusted = self.is_trusted
-        path = await asyncio.to_thread(update_settings, self.places, scope, change)
+        self.reload_if_changed()
+        trusted = self.wishes() if self.is_trusted else None
+        found: list[object] = []
+
+        def change_what_is_there(tree: dict[str, Any]) -> None:
+            found[:] = [deepcopy(_restricted(tree))]
+            change(tree)
+
+        path = await asyncio.to_thread(update_settings, self.places, scope, change_what_is_there)
         self.reload()
-        if was_trusted and scope == "workspace" and not self.is_trusted:
+        is_ours_alone = trusted == (self.workspace_servers.fingerprint, *found)
+        if scope == "workspace" and is_ours_alone and not self.is_trusted:
             self.trust()  # our own write is not a stranger's change
         return path
 
@@ -181,6 +190,10 @@ class Configuration:
         self._trust_store.trust(self._fingerprint())
         self._changed()
 
+    def wishes(self) -> tuple[object, ...]:
+        """What of this folder's files the person trusts or does not, to compare."""
+        return self.workspace_servers.fingerprint, self._restricted()
+
     def trust_question(self) -> str:
         wishes = [f"start the MCP server {name}" for name in self.workspace_servers.servers]
         wishes += [f"set {'.'.join(path)}" for path in self._restricted()]
@@ -192,8 +205,7 @@ class Configuration:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _restricted(self) -> dict[tuple[str, ...], Any]:
-        tree = self.files["workspace"].layer.tree
-        return {path: value for path in _NEEDS_TRUST if (value := _branch(tree, path)) is not None}
+        return _restricted(self.files["workspace"].layer.tree)
 
     def _granted_layers(self) -> list[Layer]:
         if self.is_trusted:
@@ -208,6 +220,10 @@ class Configuration:
     def _changed(self) -> None:
         self.revision += 1
         self._resolved.clear()
+
+
+def _restricted(tree: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
+    return {path: value for path in _NEEDS_TRUST if (value := _branch(tree, path)) is not None}
 
 
 def _branch(tree: Mapping[str, Any], path: tuple[str, ...]) -> Any:
