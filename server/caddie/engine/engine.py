@@ -188,9 +188,16 @@ class Engine:
         await asyncio.to_thread(self.changes.store.trim, self._checkpoint_bytes())
 
     async def _ask_trust(self) -> None:
-        if await is_trusted_by(self.door.person, self.configuration.trust_question()):
-            self.configuration.trust()
-            await self.apply_settings()
+        configuration = self.configuration
+        while configuration.wants_trust:
+            asked = configuration.wishes()
+            if not await is_trusted_by(self.door.person, configuration.trust_question()):
+                return
+            configuration.reload_if_changed()
+            if configuration.wishes() == asked:  # else the answer was about something else: ask again
+                configuration.trust()
+                await self.apply_settings()
+                return
 
     def set_folders(self, folders: Iterable[Path]) -> None:
         """Those that the editor's window has now. The first that it ever had stays what relative paths count from."""

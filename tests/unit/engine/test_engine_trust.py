@@ -28,3 +28,45 @@ async def test_a_folder_nobody_trusts_cannot_open_the_sandbox_or_call_a_tool_rea
         assert settings.permissions.read_only == ()
         await caddie.engine.until_asked()
         assert "set sandbox" in caddie.person.questions[0].questions[0].question
+
+
+async def test_a_write_of_ours_does_not_trust_what_a_stranger_wrote_meanwhile(workspace: Path) -> None:
+    put_settings(workspace, {"provider": "offline"})
+    async with desk(workspace, trusted=None) as caddie:
+        configuration = caddie.engine.configuration
+        configuration.trust()
+
+        await caddie.engine.admin.write_setting("search.limit", 7, "workspace")
+        await caddie.engine.admin.write_setting("permissions.allow", ["Write"], "workspace")
+        assert configuration.is_trusted, "its own change of a trusted folder asks nobody"
+
+        put_server(workspace, "another")
+        await caddie.engine.admin.write_setting("search.limit", 8, "workspace")
+        assert not configuration.is_trusted
+
+        configuration.trust()
+        put_settings(workspace, {"provider": "offline", "baseUrl": "http://elsewhere.invalid"})
+        await caddie.engine.admin.write_setting("search.limit", 9, "workspace")
+        assert not configuration.is_trusted
+
+
+async def test_trust_is_for_what_was_asked_about_not_for_what_stands_there_when_the_answer_comes(
+    workspace: Path,
+) -> None:
+    put_server(workspace, "good")
+    async with desk(workspace, trusted=None) as caddie:
+        asked: list[str] = []
+
+        async def answer(request: QuestionRequest) -> dict[str, str] | None:
+            asked.append(request.questions[0].question)
+            if len(asked) > 1:
+                return None
+            put_server(workspace, "evil")
+            caddie.engine.in_step()
+            return {"trust": "Trust"}
+
+        caddie.person.ask_question = answer  # type: ignore[method-assign]
+        await caddie.engine.until_asked()
+
+        assert ["good" in asked[0], "evil" in asked[1]] == [True, True]
+        assert not caddie.engine.configuration.is_trusted
