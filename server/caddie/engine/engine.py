@@ -305,8 +305,8 @@ class Engine:
         session.is_running = True
         self._draft = None
         turn_id = uuid4().hex[:12]
-        attachments = (*await self._undo.news(session.id), *attachments)
         try:
+            attachments = (*await self._undo.news(session.id), *attachments)
             outcome = await self._run_turn(
                 session, TurnInput(turn_id, text, attachments, attached, picked, mode, servers), emit, await_servers
             )

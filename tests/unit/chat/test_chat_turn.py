@@ -346,3 +346,16 @@ async def test_the_nearest_names_are_looked_for_beside_the_loop(
         assert "Nearest: Read" in (await one.execute("Raed", {})).text
     assert places
     assert threading.main_thread() not in places
+
+
+async def test_a_turn_stopped_before_anything_was_said_leaves_the_session_free(workspace: Path) -> None:
+    async with desk(workspace, answers=(["One."], ["Two."])) as one:
+        session, _ = await one.turn("hi")
+        turn = asyncio.create_task(one.turn("stop", session))
+        async with asyncio.timeout(BOUND):
+            while not one.engine.sessions.find(session).is_running:  # type: ignore[union-attr]
+                await asyncio.sleep(0)
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert (await one.turn("go on", session))[1] == "Two."
