@@ -16,7 +16,7 @@ from uuid import uuid4
 from caddie.engine.changes import ChangeLog, shown
 from caddie.engine.restoring import Decide, Restorer, Step, There, Wanted, present, step_back
 from caddie.engine.taking_back import CannotTakeBack, NothingToTakeBack, encoded
-from caddie.engine.undo import UndoReport
+from caddie.engine.undo import UndoReport, begun
 from caddie.errors import NothingToUndo
 from caddie.storage.checkpoints import Accepted, FileChange, Journal, Undone, by_path
 from caddie.tools.builtin.text_files import Encoding, NotText, decode
@@ -100,6 +100,7 @@ class Review:
             raise NothingToUndo("No file is named; `caddie/session/changes` lists those that can be.")
         pending = await self._chosen(session_id, choices)
         undo_id = uuid4().hex[:12]
+        await self._log.run(lambda: self._log.write(session_id, [begun(undo_id)]))
         files = []
         for choice, one in pending:
             decide = self._decide(one, choice.hunks)

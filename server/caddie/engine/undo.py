@@ -66,6 +66,7 @@ class Undo:
         if not changes:
             raise NothingToUndo(_nothing(journal, checkpoint))
         undo_id = uuid4().hex[:12]
+        await self._log.run(lambda: self._log.write(session_id, [begun(undo_id)]))
         files = [
             await self._restorer.restore(session_id, undo_id, path, self._without(steps))
             for path, steps in by_path(changes).items()
@@ -96,6 +97,11 @@ class Undo:
     async def changed_files(self, session_id: str, turn_id: str) -> list[str]:
         journal = await self._log.run(lambda: self._log.store.read(session_id))
         return sorted({shown(change.path, self._log.workspace) for change in journal.changes(turn_id)})
+
+
+def begun(undo_id: str) -> Undone:
+    """Written first: what an undo does, or fails to do, is never a change of the model."""
+    return Undone(undo_id, "", told=True)
 
 
 def _nothing(journal: Journal, checkpoint: str) -> str:

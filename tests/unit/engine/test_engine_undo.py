@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from caddie.engine import snapshot
+from caddie.engine.review import Choice
 from caddie.errors import ClientCannotAsk, NothingToUndo, SessionBusy
 from caddie.providers.scripted import use
 from caddie.tools.builtin import BUILTIN
@@ -246,6 +247,26 @@ async def test_a_file_open_in_the_editor_is_changed_there_in_one_step_and_not_on
         assert outcomes(refused) == {"a.txt": "conflict"}
         assert "read-only" in refused.words
         assert refused.undo_id == ""
+
+
+async def test_an_undo_that_the_editor_refused_stands_in_the_way_of_no_other(workspace: Path) -> None:
+    path = workspace / "a.txt"
+    path.write_text("one\n")
+    editor = Editor()
+    edit = use("Edit", path="a.txt", old_string="one", new_string="1")
+    async with working(workspace, use("Read", path="a.txt"), edit, editor=editor) as one:
+        session, _ = await one.turn("go")
+        editor.buffers[path], editor.refuses = "1\n", True
+        refused = await one.engine.undo(session)
+        assert (outcomes(refused), refused.undo_id) == ({"a.txt": "conflict"}, "")
+        assert [file.path for file in await one.engine.review.changes(session)] == ["a.txt"]
+        taken = await one.engine.review.take_back(session, [Choice("a.txt")])
+        assert outcomes(taken) == {"a.txt": "conflict"}
+        assert [file.path for file in await one.engine.review.changes(session)] == ["a.txt"]
+
+        editor.refuses = False
+        assert outcomes(await one.engine.undo(session)) == {"a.txt": "restored"}
+        assert editor.buffers[path] == "one\n"
 
 
 async def test_a_file_that_was_saved_and_closed_since_is_taken_back_on_disk(workspace: Path) -> None:
