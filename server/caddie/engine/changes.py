@@ -149,11 +149,11 @@ class TurnChanges:
         begun = asyncio.ensure_future(self._log.run(lambda: self._log.begin(keep=not tool.spec.read_only)))
         try:
             unseen = await asyncio.shield(begun)
+            if new := self._say(Uncovered(self._turn_id, "", one.reason, one.folder) for one in unseen):
+                await self._keep(new)
         except asyncio.CancelledError:
             self._log.finish(self._log.run(self._log.leave))  # as soon as it has begun
             raise
-        if new := self._say(Uncovered(self._turn_id, "", one.reason, one.folder) for one in unseen):
-            await self._log.run(lambda: self._log.write(self._session_id, new))
         try:
             yield
         except asyncio.CancelledError:
@@ -164,6 +164,12 @@ class TurnChanges:
             raise
         else:
             await asyncio.shield(self._log.finish(self._finish()))
+
+    async def _keep(self, uncovered: list[Uncovered]) -> None:
+        try:
+            await self._log.run(lambda: self._log.write(self._session_id, uncovered))
+        except OSError:
+            logger.exception("what undo does not cover could not be kept")
 
     async def _finish(self, is_over: bool = False) -> None:
         """A turn that is over is told nothing more; its undo says it."""

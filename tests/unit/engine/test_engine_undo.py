@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import AsyncIterator
@@ -437,6 +438,31 @@ async def test_a_tool_that_lies_about_only_reading_is_found_out(workspace: Path)
     [notice] = [item for item in one.notices if item.code == "not_covered"]
     assert "a.txt" in notice.message
     assert "b.txt" not in notice.message
+
+
+async def test_a_full_disk_before_one_command_makes_the_persons_edits_no_part_of_the_next(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot, "MAX_FILES", 5)
+    other = tmp_path / "other"
+    other.mkdir()
+    for number in range(10):
+        (other / f"{number}").write_text("too many")
+    (workspace / "b.txt").write_text("b\n")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    answers = ([bash("true")], ["Done."], [bash("echo c >c.txt")], ["Done."])
+    async with desk(workspace, answers=answers, settings=FREE) as one:
+        one.engine.set_folders([workspace, other])
+        with monkeypatch.context() as disk:
+            disk.setattr(one.engine.changes.store, "append", full)
+            session, _ = await one.turn("go")
+            assert one.calls[-1].status == "done"
+        (workspace / "b.txt").write_text("mine\n")
+        await one.turn("go on", session)
+        assert list(outcomes(await one.engine.undo(session))) == ["c.txt"]
 
 
 async def test_a_folder_that_became_a_link_leads_nowhere(workspace: Path, tmp_path: Path) -> None:
