@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from caddie.storage.files import stamp
 from caddie.storage.places import Places
 from caddie.tools.core_tools import TOOL_SEARCH
 
@@ -27,12 +28,25 @@ def read_habits(places: Places, limit: int = SESSIONS) -> tuple[Habits, ...]:
     """Of the newest conversations that used a tool, the newest first."""
     if not places.sessions.is_dir():
         return ()
-    paths = sorted(places.sessions.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    paths = sorted(places.sessions.glob("*.jsonl"), key=_written, reverse=True)
     habits = (_habits(path) for path in paths[: limit * 3])
     return tuple(one for one in habits if one.called)[:limit]
 
 
+def _written(path: Path) -> int:
+    """0 when another window deleted it at this moment."""
+    found = stamp(path)
+    return found[0] if found else 0
+
+
 def _habits(path: Path) -> Habits:
+    try:
+        return _read(path)
+    except OSError:
+        return Habits(frozenset(), frozenset(), frozenset())
+
+
+def _read(path: Path) -> Habits:
     called: dict[str, None] = {}
     found: set[str] = set()
     selected: set[str] = set()

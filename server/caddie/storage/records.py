@@ -63,7 +63,7 @@ def to_line(record: Record) -> str:
 
 
 def from_line(line: str) -> Record | None:
-    """None for a type of a newer version. Raises: ValueError, KeyError, TypeError for a damaged line."""
+    """None for a newer version's type. Raises: ValueError, KeyError, TypeError, AttributeError for a damaged line."""
     tree = json.loads(line)
     match tree.pop("type"):
         case "prefix":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from uuid import uuid4
@@ -28,5 +29,6 @@ class ResultStore:
             return
         oldest = time.time() - KEEP_SECONDS
         for path in self._folder.glob("*.txt"):
-            if path.stat().st_mtime < oldest:
-                path.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):  # another process that starts removes them too
+                if path.stat().st_mtime < oldest:
+                    path.unlink()

@@ -82,7 +82,7 @@ class SessionStore:
     def list(self) -> list[Summary]:
         """Newest first. Reads only the lines that a summary needs."""
         paths = self._folder.glob("*.jsonl") if self._folder.is_dir() else ()
-        summaries = [_summary(path) for path in paths]
+        summaries = [found for path in paths if (found := _find_summary(path))]
         return sorted(summaries, key=lambda item: (item.updated, item.id), reverse=True)
 
     def delete(self, session_id: str) -> None:
@@ -137,7 +137,7 @@ def _replay(session_id: str, text: str, updated: str) -> tuple[Session, list[str
         has_beginning |= line.startswith(_HEADER)
         try:
             _apply_line(session, line)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             damaged.append(number)
     notices = []
     if damaged:
@@ -158,6 +158,14 @@ def _apply_line(session: Session, line: str) -> None:
             session.state.todo = tuple(TodoItem(**item) for item in record.todo)
 
 
+def _find_summary(path: Path) -> Summary | None:
+    """None when another window deleted it at this moment, or it cannot be read."""
+    try:
+        return _summary(path)
+    except OSError:
+        return None
+
+
 def _summary(path: Path) -> Summary:
     """Scans lines by their beginning; long message lines are not parsed."""
     title, created, turns, mode = "", "", 0, "agent"
@@ -173,7 +181,7 @@ def _summary(path: Path) -> Summary:
                     mode = _record(line, StateChanged).mode
                 elif line.startswith(_HEADER):
                     created = str(json.loads(line)["created"])
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, AttributeError):
                 continue
     updated = _modified(path)
     return Summary(path.stem, title, created or updated, updated, turns, mode)

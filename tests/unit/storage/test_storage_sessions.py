@@ -8,6 +8,7 @@ import pytest
 
 from caddie.errors import InvalidInput, SessionNotFound
 from caddie.providers.scripted import use
+from caddie.storage.results import ResultStore
 from engine_kit import Desk, desk
 
 
@@ -57,13 +58,14 @@ async def test_a_damaged_file_opens_with_a_notice_and_keeps_what_is_readable(wor
     lines = path.read_bytes().split(b"\n")
     lines.insert(3, b'{"type":"message","turn_id":"x","mess')
     lines.insert(5, b"\xff\xfe\x00 not json")
+    lines.insert(6, b"null")
     path.write_bytes(b"\n".join(lines))
     async with desk(workspace, answers=(["Three."],)) as two:
         opened = await two.engine.sessions.get(session)
         notices = two.engine.sessions.notices(session)
         await two.turn("third", session)
     assert [message.text for message in opened.messages if message.role == "assistant"] == ["One.", "Two.", "Three."]
-    assert "2 damaged lines" in notices[0]
+    assert "3 damaged lines" in notices[0]
     assert b"not json" in path.read_bytes(), "the file itself is never cut"
 
 
@@ -95,3 +97,14 @@ async def test_stored_conversations_are_readable_by_their_person_only(workspace:
         session, _ = await one.turn("hi")
         path = stored_file(one, session)
     assert path.stat().st_mode & 0o077 == 0
+
+
+async def test_what_another_window_removes_meanwhile_spoils_no_list_and_no_count(workspace: Path) -> None:
+    async with desk(workspace, answers=(["."],)) as one:
+        session, _ = await one.turn("hi")
+        stored_file(one, "20260101-000000-removed").symlink_to("nowhere")
+        assert [item.id for item in await one.engine.sessions.summaries()] == [session]
+        await one.engine.usage()
+        results = ResultStore(one.engine.configuration.places)
+        results.spill("long").with_name("gone.txt").symlink_to("nowhere")
+        results.remove_old()
