@@ -29,8 +29,7 @@ async def compact(engine: Engine, session_id: str) -> Compaction:
         raise SessionBusy("A turn is running in this session; compact it when the turn has ended.")
     if not session.messages:
         raise InvalidInput("There is nothing to compact: no message was said since the conversation began.")
-    session.is_running = True
-    try:
+    with engine.sessions.running(session):
         chosen = await engine.deferrals.chosen(session_id)
         record = await compacted(session, chosen)
         family = family_of(chosen.provider.name)
@@ -38,6 +37,4 @@ async def compact(engine: Engine, session_id: str) -> Compaction:
         session.apply(record)
         engine.sessions.recorder(session_id)(record)
         await engine.sessions.flush()
-    finally:
-        session.is_running = False
     return Compaction(record.notes, before, estimate_tokens(record.notes, family))

@@ -302,16 +302,13 @@ class Engine:
         session = await self.sessions.get(session_id) if session_id else self.sessions.create()
         if session.is_running:
             raise SessionBusy("A turn is already running in this session; wait for it or stop it.")
-        session.is_running = True
         self._draft = None
         turn_id = uuid4().hex[:12]
-        try:
+        with self.sessions.running(session):
             attachments = (*await self._undo.news(session.id), *attachments)
             outcome = await self._run_turn(
                 session, TurnInput(turn_id, text, attachments, attached, picked, mode, servers), emit, await_servers
             )
-        finally:
-            session.is_running = False
         return session, turn_id, outcome
 
     async def _run_turn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 
 from caddie.chat.session import CUT, Record, Rewound, Said, Session, Titled
 from caddie.errors import InvalidInput, SessionBusy
@@ -17,6 +17,7 @@ class Sessions:
         self._on_open = on_open
         self._open: dict[str, Session] = {}
         self._notices: dict[str, list[str]] = {}
+        self._mended: dict[str, tuple[Record, ...]] = {}
 
     def create(self) -> Session:
         session = self._store.create()
@@ -25,15 +26,26 @@ class Sessions:
 
     async def get(self, session_id: str) -> Session:
         """Raises: SessionNotFound, InvalidInput."""
-        if session_id not in self._open:
-            await self._store.flush()
+        known = self._open.get(session_id)
+        if known is None or not (known.is_running or await self._store.is_current(session_id)):
+            await self._store.flush()  # another window may have gone on with it
             session, notices = await asyncio.to_thread(self._store.open, session_id)
-            if session_id not in self._open:
+            if self._open.get(session_id) is known:
                 self._open[session_id] = session
                 self._notices[session_id] = notices
                 self._mend(session)
                 self._on_open(session)
         return self._open[session_id]
+
+    @contextlib.contextmanager
+    def running(self, session: Session) -> Iterator[None]:
+        """Nobody else changes it meanwhile, in no window. Raises: SessionBusy."""
+        with self._store.claimed(session.id):
+            session.is_running = True
+            try:
+                yield
+            finally:
+                session.is_running = False
 
     def notices(self, session_id: str) -> list[str]:
         return self._notices.get(session_id, [])
@@ -59,11 +71,8 @@ class Sessions:
         session = await self.get(session_id)
         if session.is_running:
             raise SessionBusy(f"A turn is running in this session; stop it or wait for it, then {to_do}.")
-        session.is_running = True
-        try:
+        with self.running(session):
             yield session
-        finally:
-            session.is_running = False
 
     async def rewind(self, session_id: str, turn_id: str) -> Session:
         """Forget a turn and all that followed it; files stay as they are.
@@ -84,12 +93,16 @@ class Sessions:
         session = self._open.get(session_id)
         if session and session.is_running:
             raise SessionBusy("A turn is running in this session; stop it before you delete the session.")
-        await self._store.flush()
-        await asyncio.to_thread(self._store.delete, session_id)
-        self._open.pop(session_id, None)
-        self._notices.pop(session_id, None)
+        with self._store.claimed(session_id):
+            await self._store.flush()
+            await asyncio.to_thread(self._store.delete, session_id)
+            self._open.pop(session_id, None)
+            self._notices.pop(session_id, None)
+            self._mended.pop(session_id, None)
 
     def recorder(self, session_id: str) -> Callable[[Record], None]:
+        for record in self._mended.pop(session_id, ()):
+            self._store.append(session_id, record)
         return lambda record: self._store.append(session_id, record)
 
     async def flush(self) -> None:
@@ -99,8 +112,9 @@ class Sessions:
         self._store.close()
 
     def _mend(self, session: Session) -> None:
-        """A process that died in a turn leaves calls unanswered; the history must be valid before it is sent."""
-        for message in session.repair(CUT):
-            record = Said("", message)
+        """A process that died in a turn leaves calls unanswered; the history must be valid before it is sent.
+
+        It is stored when the session goes on: until then the turn may be one that runs in another window."""
+        self._mended[session.id] = tuple(Said("", message) for message in session.repair(CUT))
+        for record in self._mended[session.id]:
             session.apply(record)
-            self._store.append(session.id, record)

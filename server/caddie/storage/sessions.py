@@ -6,18 +6,22 @@ A damaged line is skipped with a notice and kept in the file; what can be read i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import re
 import secrets
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from filelock import FileLock, Timeout
+
 from caddie.chat.session import Record, Session, StateChanged, Titled, TurnStarted, title_of
-from caddie.errors import InvalidInput, SessionNotFound
+from caddie.errors import CaddieError, InvalidInput, SessionBusy, SessionNotFound
 from caddie.storage.places import Places
 from caddie.storage.records import from_line, to_line
 from caddie.tools.context import SessionState, TodoItem
@@ -45,6 +49,9 @@ class SessionStore:
         self._workspace = str(places.workspace)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="caddie-sessions")
         self._last: Future[None] | None = None
+        self._problem = ""
+        self._unsaved: dict[str, str] = {}  # what the disk refused is written with the next line
+        self._sizes: dict[str, int] = {}  # of the files as this process read or wrote them
 
     def create(self) -> Session:
         now = datetime.now(UTC)
@@ -64,9 +71,43 @@ class SessionStore:
         self._write(session_id, to_line(record))
 
     async def flush(self) -> None:
-        """Raises: OSError when something could not be written."""
+        """Raises: CaddieError when something could not be written."""
         if self._last is not None:
             await asyncio.wrap_future(self._last)
+        problem, self._problem = self._problem, ""
+        if problem:
+            raise CaddieError(
+                f"The conversation could not be saved ({problem}); mend that, and it is saved with the next message."
+            )
+
+    @contextlib.contextmanager
+    def claimed(self, session_id: str) -> Iterator[None]:
+        """No other process changes this session meanwhile. Raises: SessionBusy."""
+        path = self._path(session_id).with_suffix(".lock")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise SessionBusy("This session is in use, perhaps in another window; wait until that has ended.") from None
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            lock.release()
+
+    async def is_current(self, session_id: str) -> bool:
+        """Whether its file is as this process read or wrote it."""
+        path = self._path(session_id)
+        return await asyncio.wrap_future(self._writer.submit(self._is_as_known, path))
+
+    def _is_as_known(self, path: Path) -> bool:
+        """On the writer's thread, after all that was appended."""
+        try:
+            return self._sizes.get(path.stem) in (None, path.stat().st_size)
+        except OSError:
+            return False
 
     def open(self, session_id: str) -> tuple[Session, list[str]]:
         """The session and notices of what was damaged. Raises: SessionNotFound."""
@@ -77,6 +118,7 @@ class SessionStore:
             raise SessionNotFound(
                 f"There is no stored session {session_id!r} in this workspace; list them first.", id=session_id
             ) from None
+        self._sizes[session_id] = len(data)
         return _replay(session_id, data.decode("utf-8", "replace"), _modified(path))
 
     def list(self) -> list[Summary]:
@@ -91,6 +133,8 @@ class SessionStore:
         if not path.exists():
             raise SessionNotFound(f"There is no stored session {session_id!r} in this workspace.", id=session_id)
         path.unlink()
+        self._sizes.pop(session_id, None)
+        self._unsaved.pop(session_id, None)
 
     def close(self) -> None:
         self._writer.shutdown(wait=True)
@@ -101,15 +145,35 @@ class SessionStore:
         return self._folder / f"{session_id}.jsonl"
 
     def _write(self, session_id: str, line: str) -> None:
-        self._last = self._writer.submit(_append, self._path(session_id), line)
+        self._last = self._writer.submit(self._append, self._path(session_id), line)
+
+    def _append(self, path: Path, line: str) -> None:
+        text = self._unsaved.pop(path.stem, "") + line
+        try:
+            before, after = _append(path, text)
+        except OSError as error:
+            self._unsaved[path.stem] = text
+            self._sizes.pop(path.stem, None)
+            self._problem = error.strerror or type(error).__name__
+            return
+        if self._sizes.get(path.stem, before) == before:  # else another process wrote, too
+            self._sizes[path.stem] = after
 
 
-def _append(path: Path, line: str) -> None:
+def _append(path: Path, text: str) -> tuple[int, int]:
+    """The file's sizes before and after. Nothing of the text is in it when this raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "ab", opener=_private) as file:
-        if file.tell() and not _ends_with_newline(path):
-            file.write(b"\n")  # an earlier process died in the middle of a line
-        file.write(line.encode("utf-8"))
+    with open(path, "ab", buffering=0, opener=_private) as file:
+        before = file.tell()
+        begin = b"\n" if before and not _ends_with_newline(path) else b""  # an earlier process died amid a line
+        data = begin + text.encode("utf-8", "replace")
+        try:
+            while data:
+                data = data[file.write(data) :]
+        except OSError:
+            file.truncate(before)
+            raise
+        return before, file.tell()
 
 
 def _private(path: str, flags: int) -> int:

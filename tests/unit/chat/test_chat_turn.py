@@ -353,7 +353,7 @@ async def test_a_turn_stopped_before_anything_was_said_leaves_the_session_free(w
         session, _ = await one.turn("hi")
         turn = asyncio.create_task(one.turn("stop", session))
         async with asyncio.timeout(BOUND):
-            while not one.engine.sessions.find(session).is_running:  # type: ignore[union-attr]
+            while not one.engine.sessions.find(session).is_running:  # type: ignore[union-attr]  # noqa: ASYNC110
                 await asyncio.sleep(0)
         turn.cancel()
         with pytest.raises(asyncio.CancelledError):

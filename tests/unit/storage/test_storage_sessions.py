@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import resource
 from pathlib import Path
 
 import pytest
 
-from caddie.errors import InvalidInput, SessionNotFound
-from caddie.providers.scripted import use
+from caddie.chat.messages import ToolAnswer
+from caddie.errors import CaddieError, InvalidInput, SessionBusy, SessionNotFound
+from caddie.providers.scripted import Wait, use
 from caddie.storage.results import ResultStore
-from engine_kit import Desk, desk
+from engine_kit import BOUND, Desk, desk
 
 
 def stored_file(one: Desk, session_id: str) -> Path:
@@ -108,3 +111,60 @@ async def test_what_another_window_removes_meanwhile_spoils_no_list_and_no_count
         results = ResultStore(one.engine.configuration.places)
         results.spill("long").with_name("gone.txt").symlink_to("nowhere")
         results.remove_old()
+
+
+async def test_a_window_that_only_looks_at_a_running_turn_of_another_changes_nothing(workspace: Path) -> None:
+    (workspace / "a.txt").write_text("alpha")
+    wait = Wait(asyncio.Event(), asyncio.Event())
+    async with desk(workspace, answers=([use("Read", "c1", path="a.txt")], [wait, "Done."])) as one:
+        turn = asyncio.create_task(one.turn("read"))
+        async with asyncio.timeout(BOUND):
+            await wait.reached.wait()
+        async with desk(workspace, answers=(["Here."], ["Later."])) as two:
+            [listed] = await two.engine.sessions.summaries()
+            await two.engine.sessions.get(listed.id)
+            for forbidden in (two.turn("me too", listed.id), two.engine.sessions.delete(listed.id)):
+                with pytest.raises(SessionBusy):
+                    await forbidden
+            wait.release.set()
+            session, _ = await turn
+            await two.turn("and now?", session)
+            seen = two.provider.requests[0].messages
+        await one.engine.sessions.get(session)
+        assert [message.text for message in one.engine.sessions.find(session).messages][-1] == "Here."  # type: ignore[union-attr]
+    assert [message.text for message in seen if message.role == "assistant"][-1] == "Done."
+    async with desk(workspace) as three:
+        opened = await three.engine.sessions.get(session)
+    answers = [part for message in opened.messages for part in message.parts if isinstance(part, ToolAnswer)]
+    assert [(answer.tool_use_id, answer.is_error) for answer in answers] == [("c1", False)]
+
+
+async def test_a_turn_begun_while_its_session_is_deleted_brings_nothing_back(workspace: Path) -> None:
+    async with desk(workspace, answers=(["."], ["."])) as one:
+        session, _ = await one.turn("hi")
+        deleted, turn = await asyncio.gather(
+            one.engine.sessions.delete(session), one.turn("go on", session), return_exceptions=True
+        )
+        await one.engine.sessions.flush()
+        assert deleted is None
+        assert isinstance(turn, SessionBusy | SessionNotFound)
+        assert list(stored_file(one, session).parent.iterdir()) == []
+
+
+async def test_what_a_full_disk_refused_is_said_and_written_with_the_next_message(workspace: Path) -> None:
+    async with desk(workspace, answers=(["One."], ["Two."])) as one:
+        session, _ = await one.turn("hi")
+        size = stored_file(one, session).stat().st_size
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50, hard))
+        try:
+            with pytest.raises(CaddieError, match="could not be saved"):
+                await one.engine.sessions.rename(session, "A title that is longer than the place that is left " * 2)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        await one.turn("go on", session)
+    async with desk(workspace) as two:
+        opened = await two.engine.sessions.get(session)
+        assert opened.title.startswith("A title")
+        assert two.engine.sessions.notices(session) == []
+        assert [message.text for message in opened.messages if message.role == "assistant"] == ["One.", "Two."]
