@@ -73,7 +73,7 @@ class SessionStore:
     async def flush(self) -> None:
         """Raises: CaddieError when something could not be written."""
         if self._last is not None:
-            await asyncio.wrap_future(self._last)
+            await asyncio.shield(asyncio.wrap_future(self._last))  # else giving up would take it out of the queue
         problem, self._problem = self._problem, ""
         if problem:
             raise CaddieError(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import threading
 from pathlib import Path
 
 import pytest
 
 from caddie.chat.messages import ToolAnswer
+from caddie.chat.session import Titled
 from caddie.errors import CaddieError, InvalidInput, SessionBusy, SessionNotFound
 from caddie.providers.scripted import Wait, use
 from caddie.storage.results import ResultStore
@@ -168,3 +170,18 @@ async def test_what_a_full_disk_refused_is_said_and_written_with_the_next_messag
         assert opened.title.startswith("A title")
         assert two.engine.sessions.notices(session) == []
         assert [message.text for message in opened.messages if message.role == "assistant"] == ["One.", "Two."]
+
+
+async def test_what_is_still_to_be_written_is_written_though_nobody_waits_for_it_any_more(workspace: Path) -> None:
+    async with desk(workspace, answers=(["."],)) as one:
+        session, _ = await one.turn("hi")
+        gate = threading.Event()
+        one.engine.sessions._store._writer.submit(gate.wait, BOUND)  # a slow disk
+        one.engine.sessions.recorder(session)(Titled("Golf"))
+        stored = asyncio.create_task(one.engine.sessions.flush())
+        await asyncio.wait({stored}, timeout=0.05)  # it waits now
+        stored.cancel()
+        await asyncio.wait({stored})
+        gate.set()
+    async with desk(workspace) as two:
+        assert (await two.engine.sessions.get(session)).title == "Golf"
