@@ -35,6 +35,7 @@ FLUSH_SECONDS = 1.0
 STOP_SECONDS = 5.0
 LINGER_SECONDS = 2.0
 _CHUNK = 64 * 1024
+_HTTP = re.compile(rb"[A-Z]+ [^\r\n]* HTTP/[0-9]")
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
 logger = logging.getLogger(__name__)
@@ -299,6 +300,8 @@ class _LostError(Exception):
 async def _read_body(reader: asyncio.StreamReader, refuse: Refuse) -> bytes | None:
     """The next body, or None when it was refused and passed over."""
     header = await _read_header(reader)
+    if _HTTP.match(header):  # a page in a browser may send requests to any port of this machine
+        raise _LostError("an HTTP request came")
     # Not tied to the start of a line: after a bad frame its body runs into the next header.
     announced = _LENGTH.findall(header)
     value = announced[-1].strip() if announced else b""

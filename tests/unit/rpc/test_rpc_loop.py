@@ -242,3 +242,19 @@ async def test_a_second_client_of_the_port_is_refused_and_the_first_undisturbed(
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"Content-Length")
             writer.close()
         assert (await server.end())[0] == 0
+
+
+async def test_a_page_in_a_browser_cannot_speak_through_the_port() -> None:
+    first = frame(request(1, "initialize", {"capabilities": {}}))
+    length, body = re.findall(rb"\d+", first)[0], first.partition(b"\r\n\r\n")[2]
+    head = b"POST / HTTP/1.1\r\nContent-Length: 1000\r\nReferer: http://evil.test/?content-length:"
+    async with start("--tcp", initialized=False) as server:
+        found = re.search(rb"127\.0\.0\.1:(\d+)", await server.stderr_has(b"listening on"))
+        assert found is not None
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(found[1]))
+        writer.write(head + length + b"\r\n\r\n" + body)
+        async with asyncio.timeout(SECONDS):
+            answer = json.loads((await reader.read()).partition(b"\r\n\r\n")[2])
+            assert answer["error"]["code"] == -32700
+            writer.close()
+        assert (await server.end())[0] == 1
