@@ -96,6 +96,29 @@ async def test_a_server_that_forgot_the_session_is_connected_anew(bench: Bench, 
     assert (await bench.call("web", "greet")).text == "hello"
 
 
+async def test_a_tool_list_with_bad_entries_and_a_slow_result_schema_serves_all_the_same(
+    bench: Bench, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^(a+)+$"}}}
+    listed = [
+        {"name": "greet", "inputSchema": {"type": "object", "properties": []}, "outputSchema": slow},
+        {"name": "odd", "inputSchema": None},
+        {"title": "no name"},
+    ]
+    monkeypatch.setitem(ANSWERS, "tools/list", {"tools": listed})
+    structured = {"text": "a" * 40 + "!"}
+    monkeypatch.setitem(ANSWERS, "tools/call", {"content": [], "structuredContent": structured})
+    await bench.connect(web=at(url, Authorization="Bearer of-good-news"))
+    assert bench.names("web") == ["greet", "odd"]
+    assert (await bench.call("web", "greet")).structured == structured
+
+
+async def test_a_key_with_a_line_end_is_not_shown_in_the_reason(bench: Bench, url: str) -> None:
+    await bench.connect(web=at(url, Authorization="Bearer of-good-news\n"))
+    assert bench.status("web").state == "failed"
+    assert "good-news" not in bench.status("web").reason
+
+
 async def test_a_malformed_address_is_a_failure_with_a_reason(bench: Bench) -> None:
     await bench.connect(web=at("http://["))
     assert bench.status("web").reason.startswith("the connection failed: ")
