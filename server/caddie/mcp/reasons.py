@@ -25,6 +25,8 @@ def secrets_of(server: McpServer) -> tuple[str, ...]:
     values += [value for value in _secret_args(server.args) if len(value) >= _SHORT_SECRET]
     values += _url_secrets(server.url)
     values += [server.oauth.client_secret] if server.oauth.client_secret else []
+    # Shown line by line, or with the line's end spelled out.
+    values += [line for value in values for line in value.splitlines() if len(line) >= _SHORT_SECRET and line != value]
     return tuple(sorted(set(values), key=len, reverse=True))
 
 

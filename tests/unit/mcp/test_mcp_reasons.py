@@ -39,6 +39,12 @@ def test_no_configured_secret_is_repeated(server: McpServer) -> None:
     assert secrets_of(server)
 
 
+def test_a_secret_of_several_lines_is_not_repeated_line_by_line() -> None:
+    server = McpServer(env={"KEY": "-----BEGIN-----\nhush-hush\n-----END-----\n"})
+    for line in ("hush-hush", "read b'-----BEGIN-----\\nhush-hush\\n'"):
+        assert "hush" not in clean(line, secrets_of(server))
+
+
 def test_plain_values_stay_readable() -> None:
     server = McpServer(env={"PORT": "8080", "DEBUG": "1"}, args=("--port", "8080", "--verbose"))
     assert clean("port 8080 in use", secrets_of(server)) == "port 8080 in use"
