@@ -5,7 +5,8 @@ Flat forms only, as the protocol has them: text, numbers, yes or no, one or seve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from caddie.tools.context import Option, Question, QuestionRequest
@@ -85,7 +86,7 @@ def _value(field: Mapping[str, Any], text: str) -> Value:
         case "number":
             return float(text)
         case "array":
-            return [_chosen(_items(field), part) for part in text.split(",")]
+            return list(_several(_items(field), text.split(",")))
         case _:
             return _chosen(field, text) if _choices(field) else text
 
@@ -95,6 +96,18 @@ def _truth(text: str) -> bool:
     if word not in ("yes", "no", "true", "false"):
         raise ValueError(text)
     return word in ("yes", "true")
+
+
+def _several(field: Mapping[str, Any], parts: list[str]) -> Iterator[str]:
+    """A choice may have commas in it, so the longest that fits is taken."""
+    while parts:
+        for count in range(len(parts), 0, -1):
+            with contextlib.suppress(ValueError):
+                yield _chosen(field, ",".join(parts[:count]))
+                del parts[:count]
+                break
+        else:
+            raise ValueError(parts)
 
 
 def _chosen(field: Mapping[str, Any], text: str) -> str:

@@ -49,6 +49,13 @@ def test_answers_come_back_in_the_forms_types() -> None:
     }
 
 
+def test_choices_with_commas_in_them_are_told_apart() -> None:
+    items = {"enum": ["Paris, France", "Rome", "Paris"]}
+    form = {"properties": {"towns": {"type": "array", "items": items}}}
+    assert to_content(form, {"towns": "Paris, France, Rome"}) == {"towns": ["Paris, France", "Rome"]}
+    assert to_content(form, {"towns": "rome,paris"}) == {"towns": ["Rome", "Paris"]}
+
+
 @pytest.mark.parametrize("answers", [{}, {"name": "A", "price": "a lot"}, {"name": "A", "size": "Huge"}])
 def test_an_answer_that_does_not_fit_is_none(answers: dict[str, str]) -> None:
     assert to_content(FORM, answers) is None
