@@ -59,6 +59,10 @@ class GrantStore:
         def apply(tree: dict[str, Any]) -> None:
             tree["version"] = VERSION
             workspaces = tree.setdefault("workspaces", {})
+            if not isinstance(workspaces, dict):
+                raise InvalidInput(
+                    f"{self._path} is damaged: expected an object at 'workspaces'. Mend it by hand first."
+                )
             workspaces[self._workspace] = change(_entries(tree, self._workspace))
 
         update_json(self._path, apply)

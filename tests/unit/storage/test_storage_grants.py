@@ -88,3 +88,21 @@ def test_what_an_older_or_newer_version_wrote_stays_in_the_file(tmp_path: Path) 
     tree = json.loads(file.read_text())
     assert [item["id"] for item in tree["workspaces"][str(tmp_path / "shop")]] == ["o", "n", "x"]
     assert tree["workspaces"]["/other"] == [old]
+
+
+def test_a_permission_for_what_utf8_cannot_spell_is_kept(tmp_path: Path) -> None:
+    one = store(tmp_path)
+    odd = Grant("x", "Bash", "", "always", "h", "echo \ud83d", "")
+    one.add("s", odd)
+    one.add("s", grant("y"))
+    assert [held.pattern for held in store(tmp_path).held("s")] == ["echo \ud83d", None]
+
+
+def test_a_damaged_file_is_not_written_over(tmp_path: Path) -> None:
+    one = store(tmp_path)
+    path = tmp_path / "data" / "grants.json"
+    path.parent.mkdir()
+    path.write_text('{"workspaces": ["mine"]}')
+    with pytest.raises(InvalidInput, match="damaged"):
+        one.add("s", grant())
+    assert "mine" in path.read_text()
