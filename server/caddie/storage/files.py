@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +17,11 @@ from caddie.errors import InvalidInput
 from caddie.storage.json_edit import edited
 from caddie.storage.jsonc import parse
 
+MAX_BYTES = 64 * 1024 * 1024
 LOCK_SECONDS = 10
 POLL_SECONDS = 0.005
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Stamp = tuple[int, int, int]
 
@@ -27,10 +32,16 @@ def read_json(path: Path) -> tuple[dict[str, Any], str]:
     return ({}, problem) if problem else parse_object(text, path.name)
 
 
-def read_text(path: Path) -> tuple[str, str]:
+def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, str]:
     """The file's text, line ends as they are, and a problem sentence. A file that is not there is empty."""
     try:
-        return path.read_bytes().decode("utf-8"), ""
+        if not stat.S_ISREG(path.stat().st_mode):  # a link to a device, say, that never ends or waits for ever
+            return "", f"{path.name} cannot be read: it is no regular file"
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            return "", f"{path.name} is larger than {most:,} bytes and is ignored"
+        return data.decode("utf-8"), ""
     except FileNotFoundError:
         return "", ""
     except (OSError, UnicodeDecodeError) as error:
@@ -81,7 +92,8 @@ def update_json(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
         if problem:
             raise InvalidInput(f"{problem}. Mend {path} by hand first; nothing was written.")
         change(tree)
-        new = _edited(path, text, tree)
+        # JSON can spell what UTF-8 cannot: names of files that are no text, halves of characters that a model wrote.
+        new = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", _edited(path, text, tree))
         if new != text:
             write_atomically(path, new)
 

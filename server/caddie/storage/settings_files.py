@@ -16,6 +16,7 @@ from caddie.storage.places import Places
 FileScope = Literal["user", "workspace"]
 SCOPES: tuple[FileScope, ...] = ("user", "workspace")
 VERSION = 1
+MAX_BYTES = 256 * 1024  # the reader of comments and odd spellings takes about a second for this much
 _ABOUT_THE_FILE = ("$schema", "version")
 
 
@@ -65,7 +66,7 @@ def read_settings_files(places: Places) -> dict[FileScope, SettingsFile]:
 
 def read_settings_file(places: Places, scope: FileScope) -> SettingsFile:
     path = path_of(places, scope)
-    text, problem = read_text(path)
+    text, problem = read_text(path, MAX_BYTES)
     tree: dict[str, Any] = {}
     if not problem:
         tree, problem = parse_object(text, path.name)

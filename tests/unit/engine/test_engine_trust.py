@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+
+import pytest
 
 from caddie.tools.context import QuestionRequest
 from engine_kit import desk
@@ -70,3 +73,21 @@ async def test_trust_is_for_what_was_asked_about_not_for_what_stands_there_when_
 
         assert ["good" in asked[0], "evil" in asked[1]] == [True, True]
         assert not caddie.engine.configuration.is_trusted
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/tty", "FIFO"])
+async def test_a_folder_whose_settings_lead_to_a_device_opens_all_the_same(workspace: Path, device: str) -> None:
+    (workspace / ".caddie").mkdir()
+    path = workspace / ".caddie/settings.json"
+    os.mkfifo(path) if device == "FIFO" else path.symlink_to(device)
+    async with desk(workspace) as caddie:
+        [problem] = caddie.engine.configuration.problems
+        assert problem.message == "settings.json cannot be read: it is no regular file"
+
+
+async def test_settings_of_absurd_size_are_ignored_and_said(workspace: Path) -> None:
+    (workspace / ".caddie").mkdir()
+    (workspace / ".caddie/settings.json").write_text("{" + "a:1," * 100_000 + "}")
+    async with desk(workspace) as caddie:
+        [problem] = caddie.engine.configuration.problems
+        assert "larger than" in problem.message
