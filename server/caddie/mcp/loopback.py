@@ -71,8 +71,8 @@ class Loopback:
                 body = _PAGE.format(words).encode()
                 writer.write(f"HTTP/1.1 {status}\r\n{_HEADERS}Content-Length: {len(body)}\r\n\r\n".encode() + body)
                 await writer.drain()
-        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass
+        except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass  # what is no request, or no address
         finally:
             writer.close()
             with contextlib.suppress(OSError):

@@ -260,3 +260,13 @@ async def test_closing_ends_a_sign_in_that_is_under_way(bench: Bench, url: str) 
         await bench.manager.close()
     with pytest.raises(httpx2.ConnectError):
         await visit(page)
+
+
+async def test_an_address_that_is_none_ends_its_connection_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+    async with asyncio.timeout(PATIENCE), Loopback() as loopback:
+        reader, writer = await asyncio.open_connection("127.0.0.1", loopback.port)
+        writer.write(b"GET //[ HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert await reader.read() == b""
+        writer.close()
+        await asyncio.sleep(0)
+    assert caplog.records == []
