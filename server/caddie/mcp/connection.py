@@ -22,7 +22,7 @@ from caddie.mcp.calls import Calls
 from caddie.mcp.http import HttpTransport
 from caddie.mcp.oauth import TokenVault, wants_oauth
 from caddie.mcp.sdk import load_sdk
-from caddie.mcp.stdio import Started, StdioCommand, StdioTransport, server_environment
+from caddie.mcp.stdio import Started, StdioCommand, StdioTransport, server_environment, with_home
 from caddie.settings import McpServer
 from caddie.tools.context import QuestionRequest
 
@@ -184,10 +184,10 @@ class Connection:
         server, workspace = self._endpoint.server, self._endpoint.workspace
         command = StdioCommand(
             name=self._endpoint.name,
-            program=str(Path(server.command).expanduser()) if server.command.startswith("~") else server.command,
+            program=str(with_home(server.command)) if server.command.startswith("~") else server.command,
             args=server.args,
             env=server_environment(server.env),
-            cwd=workspace / Path(server.cwd).expanduser(),
+            cwd=workspace / with_home(server.cwd),
             secrets=self._secrets,
             started=self._endpoint.started,
         )

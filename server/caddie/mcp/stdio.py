@@ -78,6 +78,14 @@ def server_environment(configured: Mapping[str, str], ours: Mapping[str, str] | 
     return kept | dict(configured)
 
 
+def with_home(path: str) -> Path:
+    """`~` spelled out; as it is for a user who is not known, and then there is no such file."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
 class _Watched(asyncio.subprocess.SubprocessStreamProtocol):
     """Tells of the exit itself: `Process.wait` also waits for pipes, which a grandchild may hold open."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,3 +123,22 @@ def test_a_registration_by_hand_is_read_with_its_secret_from_the_environment(
     found = read(tmp_path, mcp=f'{{"mcpServers": {{"safe": {{"url": "https://x.test/mcp", "oauth": {oauth}}}}}}}')
     registered = found.servers["safe"].server.oauth
     assert (registered.client_id, registered.client_secret, registered.callback_port) == ("by-hand", "s-123", 8123)
+
+
+def test_the_home_of_a_user_who_is_not_known_breaks_nothing(tmp_path: Path) -> None:
+    found = read(
+        tmp_path, mcp='{"mcpServers": {"a": {"command": "x", "cwd": "~nobody-here/y"}, "b": {"command": "x"}}}'
+    )
+    assert sorted(found.servers) == ["a", "b"]
+
+
+def test_a_file_that_is_none_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".mcp.json")
+    assert read(tmp_path).problems == (".mcp.json: cannot be read: it is no regular file.",)
+
+
+def test_plain_json_does_not_wait_for_the_slow_reader_of_odd_spellings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "json5", None)  # importing it fails
+    assert sorted(read(tmp_path, mcp='{"mcpServers": {"a": {"command": "x"}}}').servers) == ["a"]

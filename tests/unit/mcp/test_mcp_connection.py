@@ -12,6 +12,8 @@ import pytest
 from mcp_bench import fixture_server, until_true
 
 from caddie.errors import ServerFailed
+from caddie.mcp.manager import ConfiguredServer
+from caddie.settings import McpServer
 from caddie.tools.tool import ImageContent, ResourceContent
 
 if TYPE_CHECKING:
@@ -167,3 +169,12 @@ async def test_the_roots_are_the_folders_of_the_workspace_at_that_moment(bench: 
     assert await roots() == [bench.workspace.as_uri()]
     bench.further = (tmp_path / "the api",)
     assert await roots() == [bench.workspace.as_uri(), (tmp_path / "the api").as_uri()]
+
+
+async def test_the_home_of_a_user_who_is_not_known_is_a_failure_that_says_so(bench: Bench) -> None:
+    await bench.connect(
+        a=ConfiguredServer(McpServer(command="~nobody-here/server"), "test"),
+        b=ConfiguredServer(McpServer(command="true", cwd="~nobody-here"), "test"),
+    )
+    assert "command '~nobody-here/server' was not found" in bench.status("a").reason
+    assert "~nobody-here does not exist" in bench.status("b").reason
