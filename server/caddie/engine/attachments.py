@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -48,11 +50,20 @@ async def _read(workspace: Path, editor: Editor, name: str, path: str | None, te
     if (open_text := editor.read_open_file(file)) is not None:
         return Text(prompt.attachment(name, open_text[:MAX_TEXT_CHARS], elsewhere))
     try:
-        data = await asyncio.to_thread(file.read_bytes)
+        data, size = await asyncio.to_thread(_read_begin, file)
     except OSError as error:
         raise InvalidInput(f"The attachment {path!r} cannot be read: {error.strerror}.") from None
     if media_type := _IMAGES.get(file.suffix.lower()):
-        if len(data) > MAX_IMAGE_BYTES:
-            raise InvalidInput(f"The image {path!r} has {len(data)} bytes; {MAX_IMAGE_BYTES} is the most.")
+        if size > MAX_IMAGE_BYTES:
+            raise InvalidInput(f"The image {path!r} has {size} bytes; {MAX_IMAGE_BYTES} is the most.")
         return Image(base64.b64encode(data).decode(), media_type)
     return Text(prompt.attachment(name, data.decode("utf-8", "replace")[:MAX_TEXT_CHARS], elsewhere))
+
+
+def _read_begin(file: Path) -> tuple[bytes, int]:
+    """As much as can be sent, and the whole size. Raises: OSError."""
+    status = file.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    with open(file, "rb") as stream:
+        return stream.read(MAX_IMAGE_BYTES), status.st_size
