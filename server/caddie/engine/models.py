@@ -30,6 +30,7 @@ class Models:
         self._environ = environ
         self._local_servers = local_servers
         self._client: httpx.AsyncClient | None = None
+        self._making = asyncio.Lock()
         self._choice: Choice | None = None
         self._chosen_for: object = None
 
@@ -85,8 +86,9 @@ class Models:
             await self._client.aclose()
 
     async def _http(self) -> httpx.AsyncClient:
-        if self._client is None:
-            self._client = await asyncio.to_thread(_make_client)
+        async with self._making:
+            if self._client is None:
+                self._client = await asyncio.to_thread(_make_client)
         return self._client
 
 

@@ -263,3 +263,10 @@ def test_importing_the_providers_loads_no_http_library() -> None:
     code = "import sys, caddie.providers; print(*sorted({'httpx', 'httpx_sse', 'jsonschema_rs'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240)
     assert done.stdout.strip() == ""
+
+
+async def test_two_turns_that_begin_at_once_share_one_client() -> None:
+    models = Models({})
+    one, other = await asyncio.gather(models._http(), models._http())
+    assert one is other
+    await models.close()
