@@ -8,6 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
+_NAME_BYTES = 200  # of the 255 that a name may have
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -26,8 +28,10 @@ class Places:
     @property
     def sessions(self) -> Path:
         """One folder per workspace, so that listing one never reads the others."""
-        key = hashlib.sha256(str(self.workspace).encode()).hexdigest()[:12]
-        return self.data / "sessions" / f"{self.workspace.name or 'root'}-{key}"
+        path = str(self.workspace).encode("utf-8", "surrogateescape")
+        key = hashlib.sha256(path).hexdigest()[:12]
+        name = self.workspace.name.encode("utf-8", "replace")[:_NAME_BYTES].decode("utf-8", "ignore")
+        return self.data / "sessions" / f"{name or 'root'}-{key}"
 
     @property
     def grants(self) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import threading
 from pathlib import Path
@@ -14,6 +15,7 @@ from caddie.chat.session import Titled
 from caddie.errors import CaddieError, InvalidInput, SessionBusy, SessionNotFound
 from caddie.providers.scripted import Wait, use
 from caddie.storage.results import ResultStore
+from caddie.tools.grants import Grant
 from engine_kit import BOUND, Desk, desk
 
 
@@ -185,3 +187,16 @@ async def test_what_is_still_to_be_written_is_written_though_nobody_waits_for_it
         gate.set()
     async with desk(workspace) as two:
         assert (await two.engine.sessions.get(session)).title == "Golf"
+
+
+@pytest.mark.parametrize("name", [os.fsdecode(b"caf\xe9"), "图" * 85, "a" * 255])
+async def test_a_folder_of_any_name_has_its_conversations(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    async with desk(folder, answers=(["One."], ["Two."])) as one:
+        session, _ = await one.turn("hi")
+        one.engine.grants.add(session, Grant("x", "Bash", "", "always", "h", "ls", ""))
+    async with desk(folder, answers=(["Two."],)) as two:
+        assert (await two.turn("go on", session))[1] == "Two."
+        assert [held.id for held in two.engine.grants.held(session)] == ["x"]
+        assert two.engine.sessions.notices(session) == []
