@@ -118,7 +118,7 @@ class Contents:
         with contextlib.suppress(FileNotFoundError):
             if place is None:
                 os.utime(self._path(digest))
-            elif place.pack not in self._used:
+            elif self._pack is None or place.pack not in self._used:  # within one pack once is enough
                 os.utime(self._packs / (_NAME % place.pack))
                 self._used.add(place.pack)
             return True

@@ -106,6 +106,16 @@ def test_a_pack_goes_whole_when_it_was_not_needed_for_longest_and_is_packed_anew
     assert contents.get(old[0]) == noise[0]
 
 
+def test_a_content_whose_pack_another_process_removed_is_kept_anew(tmp_path: Path) -> None:
+    one, other = Contents(tmp_path), Contents(tmp_path)
+    data = os.urandom(1_000)
+    for _ in range(2):
+        with one.packed():
+            one.put(data)
+    other.trim(0)
+    assert one.get(one.put(data)) == data
+
+
 def test_a_pack_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     contents = Contents(tmp_path)
 
