@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -44,7 +45,8 @@ class EditorPerson:
 
     async def ask_permission(self, request: PermissionRequest) -> PermissionAnswer:
         self._need("permission", "permissions")
-        answer = await self._ask(methods.PERMISSION_ASK, convert.permission(request, uuid4().hex[:12]))
+        message = await asyncio.to_thread(convert.permission, request, uuid4().hex[:12])  # with a difference, perhaps
+        answer = await self._ask(methods.PERMISSION_ASK, message)
         assert isinstance(answer, permissions.PermissionAnswer)
         return PermissionAnswer(answer.choice, answer.feedback or "")
 
@@ -69,13 +71,14 @@ class Buffers:
         self._server = server
         self._peer = peer
         self._can_query = can_query
-        self._written: dict[str, tuple[int | None, str]] = {}
+        # By document, not by address: one that is opened again begins with the same version.
+        self._written: WeakKeyDictionary[TextDocument, tuple[int | None, str]] = WeakKeyDictionary()
 
     def read_open_file(self, path: Path) -> str | None:
         document = self._find(path)
         if document is None:
             return None
-        version, text = self._written.get(document.uri, (None, ""))
+        version, text = self._written.get(document, (None, ""))
         if version is not None and version == document.version:
             return text
         return document.source
@@ -97,7 +100,7 @@ class Buffers:
             raise ClientCannotAsk(
                 f"the editor did not apply the change to {path.name}: {answer.failure_reason or 'no reason given'}."
             )
-        self._written[document.uri] = (document.version, text)
+        self._written[document] = (document.version, text)
         return True
 
     async def problems(self, path: Path, settle: float) -> tuple[Problem, ...] | None:
