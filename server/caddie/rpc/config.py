@@ -5,6 +5,7 @@ A push or answer that says nothing (null, other sections only) changes nothing; 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from caddie.rpc.codec import Server
 from caddie.settings import Settings
 
 SECTION = "caddie"
+ANSWER_SECONDS = 10.0  # every request waits for the engine, and that for this
 _WORKSPACE = "workspaceSettings"
 _KNOWN = frozenset(to_camel(name) for name in Settings.model_fields)
 _WATCHED = ("**/.caddie/settings.json", "**/.mcp.json", "**/.vscode/mcp.json")
@@ -87,8 +89,9 @@ class EditorSettings:
             return Told()
         items = [types.ConfigurationItem(section=SECTION)]
         try:
-            answer = await self._server.workspace_configuration_async(types.ConfigurationParams(items=items))
-        except JsonRpcException:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                answer = await self._server.workspace_configuration_async(types.ConfigurationParams(items=items))
+        except (JsonRpcException, TimeoutError, ConnectionError):
             return Told()
         return read_parts(answer[0]) if answer else Told()
 
