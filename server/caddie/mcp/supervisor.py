@@ -85,6 +85,7 @@ class Supervisor:
         self._calls: Calls | None = None
         self._connection: Connection | None = None
         self._task: asyncio.Task[None] | None = None
+        self._gone: asyncio.Future[None] | None = None  # done when no process of an earlier life is left
         self._earlier_log = ""
         self._is_relisting = False
         self._is_resting = False
@@ -98,7 +99,7 @@ class Supervisor:
         if self._task is None or self._task.done():
             self.is_given_up = False
             self._become("connecting")
-            self._task = asyncio.create_task(self._supervise(), name=f"mcp supervisor {self.name}")
+            self._task = asyncio.create_task(self._supervise(self._gone), name=f"mcp supervisor {self.name}")
             self._task.add_done_callback(self._on_done)
 
     def halt(self, reason: str) -> asyncio.Future[None]:
@@ -137,7 +138,8 @@ class Supervisor:
         task, self._task, self._calls = self._task, None, None
         if task:
             task.cancel()
-        return asyncio.ensure_future(_end_of(task))
+            self._gone = asyncio.ensure_future(_end_of(task, self._gone))
+        return asyncio.ensure_future(_end_of(self._gone))
 
     def kill(self) -> None:
         if self._connection:
@@ -214,7 +216,8 @@ class Supervisor:
 
     # The life of the server.
 
-    async def _supervise(self) -> None:
+    async def _supervise(self, gone: asyncio.Future[None] | None) -> None:
+        await _end_of(gone)
         loop = asyncio.get_running_loop()
         quick, delay = 0, FIRST_BACKOFF_SECONDS
         while True:
@@ -323,9 +326,9 @@ class Supervisor:
                 self._on_prompts()  # its own came or went with it
 
 
-async def _end_of(task: asyncio.Task[None] | None) -> None:
-    if task:
-        await asyncio.wait({task})
+async def _end_of(*lives: asyncio.Future[None] | None) -> None:
+    if known := {life for life in lives if life}:
+        await asyncio.wait(known)
 
 
 async def _to_its_end(closing: Awaitable[None]) -> None:

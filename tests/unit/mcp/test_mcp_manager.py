@@ -302,3 +302,16 @@ def _group(number: int) -> list[int]:
         except ProcessLookupError:
             continue
     return alive
+
+
+async def test_a_server_ordered_to_start_twice_begins_when_its_last_run_has_ended(bench: Bench, tmp_path: Path) -> None:
+    await bench.connect(db=fixture_server("only_one.py", tmp_path / "running"))
+    await asyncio.gather(bench.manager.restart("db"), bench.manager.restart("db"))
+    assert await bench.manager.settled(None, PATIENCE) == ()
+    stopping = asyncio.create_task(bench.manager.stop("db"))
+    await asyncio.sleep(0)
+    await bench.manager.start("db")
+    await stopping
+    assert await bench.manager.settled(None, PATIENCE) == ()
+    assert bench.status("db").state == "ready"
+    assert [status.reason for status in bench.statuses if "another one" in status.reason] == []
