@@ -47,6 +47,7 @@ class Calls:
         self._server = server
         self._timeout = timeout
         self._running: dict[asyncio.Timeout, str] = {}
+        self._questions = 0  # that wait for a person
 
     async def list_tools(self) -> list[types.Tool]:
         """Raises: ServerFailed, ConnectionLost."""
@@ -115,11 +116,14 @@ class Calls:
     @contextlib.contextmanager
     def waiting_for_a_person(self) -> Iterator[None]:
         """The time a person takes to answer is not the server's."""
+        self._questions += 1
         for deadline in self._running:
-            deadline.reschedule(None)
+            if not deadline.expired():
+                deadline.reschedule(None)
         try:
             yield
         finally:
+            self._questions -= 1
             for deadline in self._running:
                 self._extend(deadline)
 
@@ -132,7 +136,7 @@ class Calls:
             del self._running[deadline]
 
     def _extend(self, deadline: asyncio.Timeout) -> None:
-        if not deadline.expired():
+        if not self._questions and not deadline.expired():
             deadline.reschedule(asyncio.get_running_loop().time() + self._timeout)
 
     def _on_progress(self, deadline: asyncio.Timeout, show: Callable[[str], None]) -> Any:

@@ -6,12 +6,13 @@ import asyncio
 import json
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from mcp_bench import fixture_server, until_true
 
 from caddie.errors import ServerFailed
+from caddie.mcp.calls import Calls
 from caddie.mcp.manager import ConfiguredServer
 from caddie.settings import McpServer
 from caddie.tools.tool import ImageContent, ResourceContent
@@ -178,3 +179,15 @@ async def test_the_home_of_a_user_who_is_not_known_is_a_failure_that_says_so(ben
     )
     assert "command '~nobody-here/server' was not found" in bench.status("a").reason
     assert "~nobody-here does not exist" in bench.status("b").reason
+
+
+async def test_while_one_person_still_answers_no_call_runs_out_of_time() -> None:
+    calls = Calls(cast(Any, None), "shop", 60)
+    async with asyncio.timeout(60) as deadline:
+        with calls._counted(deadline, "s"), calls.waiting_for_a_person():
+            with calls.waiting_for_a_person():
+                pass
+            assert deadline.when() is None, "another question is open"
+            await calls._on_progress(deadline, lambda text: None)(1, 2, None)
+            assert deadline.when() is None, "progress is no reason to hurry the person"
+        assert deadline.when() is not None
