@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from caddie.chat.session import CUT, Record, Rewound, Said, Session, Titled
-from caddie.errors import InvalidInput, SessionBusy
+from caddie.errors import InvalidInput, SessionBusy, SessionNotFound
 from caddie.storage.sessions import SessionStore, Summary
 
 
@@ -35,7 +35,9 @@ class Sessions:
                 self._notices[session_id] = notices
                 self._mend(session)
                 self._on_open(session)
-        return self._open[session_id]
+        if (found := self._open.get(session_id)) is None:
+            raise SessionNotFound(f"The session {session_id!r} was deleted at this moment.", id=session_id)
+        return found
 
     @contextlib.contextmanager
     def running(self, session: Session) -> Iterator[None]:
