@@ -36,7 +36,7 @@ _CHANGES: tuple[tuple[str, str], ...] = (
         r"\b(?:write|edit|update|set|modify|change|replace|save|fill|overwrite|patch)\b|写|改|替换|设置|更新",
     ),
     (r"move|rename", r"\b(?:move|rename|mv)\b|移动|重命名|改名"),
-    (r"reset|revert|restore|undo", r"\b(?:reset|revert|restore|undo|unstage)\b|重置|撤销|取消|恢复"),
+    (r"reset|revert|restore|undo", r"\b(?:reset|revert|restore|undo|unstage)\b|重置|撤销|取消|恢复|清空|清除"),
     (
         r"commit",
         r"^\W*(?:git )?commit\b|\bcommit (?:my|the|all|these|this|everything|with|it|them|changes)\b"
@@ -133,8 +133,15 @@ def _has_place_for_all(filled: Filled, tool: FoundTool, values: Values) -> bool:
     """What a change does not use was meant for another one; a tool that takes nothing serves no file and no folder."""
     if not tool.schema.get("properties"):
         return not (values.paths or named_places(values.masked))
-    unused = [text for text in values.quoted if not any(text in used for used in filled.used)]
-    return not (unused and changes(tool.label))
+    if not changes(tool.label):
+        return True
+    unused = [text for text in values.quoted if not any(_holds(used, text) for used in filled.used)]
+    is_one_word = re.fullmatch(r"\W*[A-Za-z]+\W*", values.text) and not filled.missing  # "reset": of what?
+    return not (unused or is_one_word)
+
+
+def _holds(used: str, text: str) -> bool:
+    return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(text)}(?![A-Za-z0-9])", used))
 
 
 def _with_file(values: Values, asked: frozenset[str]) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from caddie.providers.planning.core import CoreCall
-from caddie.providers.planning.values import Values
+from caddie.providers.planning.values import NUMBER_WORDS, Values
 
 _PROGRAMS = (
     r"pytest|npm|npx|yarn|pnpm|make|cargo|go|node|deno|bun|python3?|pip3?|uv|ruff|mypy|tox|nox|docker|kubectl"
@@ -47,8 +47,8 @@ def command(values: Values) -> CoreCall | None:
 
 def wait(values: Values) -> CoreCall | None:
     asks = re.match(
-        r"^\W*(?:please )?(?:wait|sleep|pause|give it(?= \d))\b(?! (?:for|until) (?!\d|an?\b|half|one|two|three|five"
-        r"|ten))"
+        r"^\W*(?:please )?(?:wait|sleep|pause|give it(?= \d))\b(?! (?:for|until) (?!\d|an?\b|half|quarter"
+        rf"|{NUMBER_WORDS}))"
         r"|^请?(?:等待?|暂停|休眠|睡眠|睡(?=\s*\d))",
         values.text,
         re.I,

@@ -79,6 +79,7 @@ _EXISTS = re.compile(
 )
 
 
+_SAYS_WHERE = re.compile(r"(?:\b(?:in|within|inside|under|from|of)\s+(?:the )?(?:file )?|在)[\"'`]?$", re.IGNORECASE)
 _OPENS = re.compile(r"^\W*(?:open|read|cat|print|display|view|show)(?: me)? (?:the |my )?file\b", re.IGNORECASE)
 # "find TODO in the Python files": the kind says where to look, not what for.
 _LOOKS_WITHIN = re.compile(
@@ -117,7 +118,9 @@ def list_files(values: Values) -> CoreCall | None:
         match[2] or _EXISTS.search(text) or (_READS.search(text) and not values.paths)
     ):
         return CoreCall("Glob", {"pattern": f"**/{_spelled(match[1])}*", "path": place})
-    if (_NAMED.search(text) and not _OPENS.search(text)) or (_WHERE.search(text) and len(values.paths) == 1):
+    if (_NAMED.search(text) and not _OPENS.search(text)) or (
+        _WHERE.search(text) and len(values.paths) == 1 and not _SAYS_WHERE.search(text.partition(values.paths[0])[0])
+    ):
         return _by_name(values)
     if re.search(r"\bfiles\b|文件(?!夹|信息)", values.masked, re.IGNORECASE) and not values.quoted:
         return _all_files(text, place)

@@ -76,12 +76,12 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     (
         "git diff staged changes",
         r"(?<!un)\bstaged\b|\b(?:did|have) (?:i|we) staged?\b|\babout to commit\b",
-        r"已暂存|暂存的(?:改动|更改|内容|修改|文件)|暂存区",
+        r"已暂存|暂存的(?:改动|更改|内容|修改|文件)|(?:看|显示|列出).{0,6}暂存区|暂存区(?:里|中)?有",
     ),
     (
         "git reset unstage",
         r"\bunstage\b|\b(?:undo|clear|revert|reset|remove)\b.*\b(?:stag(?:ing|ed)|index|git add)\b",
-        r"取消暂存|撤销暂存",
+        r"(?:取消|撤销|清空|清除).{0,4}暂存|暂存区?(?:清空|清除|撤销)",
     ),
     (
         "git add staging",
@@ -132,7 +132,8 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "git show revision",
-        r"\b(?:show|contents? of|inspect|look at|what(?:'s| is| was) in|view)\b.*(?:\bcommit(?! log)\b"
+        r"^(?!.*\bdiff (?:against|with|to|from|between)\b).*\b(?:show|contents? of|inspect|look at"
+        r"|what(?:'s| is| was) in|view)\b.*(?:\bcommit(?! log)\b"
         r"|\brevision\b|\b[0-9a-f]{7,40}\b|\bHEAD\b)"
         r"|\b(?:diff|changes|what changed|what did|patch)\b.*\b(?:last|latest|previous|most recent|head) commit\b"
         r"|^\W*(?:the )?(?:last|latest) commit\W*$|\bgit show\b",

@@ -19,8 +19,8 @@ _FORBIDS = re.compile(
 )
 _ASKS = re.compile(
     r"^\W*(?:did|does|has|have|had|was|were|is|are|am|should|shall|may|might|must|would (?:it|that|this|you say)"
-    r"|(?:can|could) (?!you\b|u\b|ya\b)|do (?:i|we|you|they)\b|if|what|which|who|whom|whose|why|when|where|how"
-    r"|explain|describe|suppose|imagine|in case|before|after|once|unless|while)\b",
+    r"|(?:can|could) (?!you\b|u\b|ya\b)|do (?:i|we|you|they)\b|if|whether|what|which|who|whom|whose|why|when|where|how"
+    r"|explain|describe|suppose|imagine|in case|before|after|once|unless|while)\b|^\W*\w+\?\s+\S",
     re.IGNORECASE,
 )
 _ASKS_ZH = re.compile(

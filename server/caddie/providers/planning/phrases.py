@@ -154,7 +154,8 @@ _FACT = re.compile(
 _VERB = re.compile(
     r"\s{1,4}(?:is|are|was|were|has|have|had|lives?|works?|uses?|likes?|prefers?|needs?|runs?|means?|must|should|can"
     r"|will|starts?|"
-    r"ends?|owns?|wants?|belongs?|knows?|speaks?|goes|comes|happens?)\b|(?<=[^\s])(?=是|在|喜欢|住|需要|使用|叫|有)",
+    r"ends?|owns?|wants?|belongs?|knows?|speaks?|goes|comes|happens?)\b|(?<=[^\s])(?=是|在|负责|维护|管理|位于|属于|喜欢"
+    r"|住|需要|使用|叫|有)",
     re.IGNORECASE,
 )
 
@@ -218,6 +219,7 @@ the this that these those here there repo repository project workspace folder di
 current tree python javascript typescript rust go markdown json yaml a an new which what detail full text size sizes
 code whole codebase every each one called named create make list show with and memory head
 your our their his her its me us you general
+structure layout listing contents hierarchy overview
 last first latest next past top end
 times total fact case advance order particular root occurrences number
 """

@@ -14,6 +14,7 @@ _BEFORE = re.compile(
     r"|(?:go ahead and|do me a favou?r and|hold on|one sec(?:ond)?|quick question|hmm+|um+|oh|actually)\b(?=[\s,])"
     rf"|(?:can|could|would|will|might) {_YOU}\b(?: (?:please|kindly))?(?: (?:be able|go ahead) (?:to|and))?"
     rf"|(?:i(?:'d|’d|d| would) (?:like|love)|i (?:want|need|wish))(?: {_YOU})? to\b(?: (?:have|get|take) (?=a look))?"
+    r"|(?:i(?:'d|’d| would) (?:like|love))(?=\s+(?:the|a|all|some)\b)"
     r"|(?:can|could|may) (?:i|we) (?=(?:see|have|get|take|look|read|view)\b)"
     r"|(?:i wanna|wanna|time to|help me(?: to)?|let'?s|let me|lemme)(?=\s+\w)"
     r"|(?:tell me|do you know|any idea|i(?:'m| am)? wonder(?:ing)?|(?:i(?:'d| would) like|i want|need) to know)"

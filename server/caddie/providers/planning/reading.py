@@ -12,7 +12,7 @@ _READ = re.compile(
     r"|peek)"
     r"|peek|dump|type|less|more|bat|inspect|check(?: out)?|pull up|bring up|give me|get me|get|load|what(?:'s"
     r"| is)(?: written| stored| defined)? (?:in|inside|on)"
-    r"|what (?:does|do)|what (?:is|are) (?:the )?(?:first|top|lines?)|head|contents? of|(?:the )?lines?"
+    r"|what (?:does|do)|what(?:'s| is| are) (?:the )?(?:first|top|lines?)|head|contents? of|(?:the )?lines?"
     r"|(?:the )?(?:code|text|source) (?:in|of)|(?:the )?first|(?:the )?top)\b"
     r"|\bcontents? of\b|^请?(?:帮我)?(?:读取?|打开|查看|看|显示|输出|打印|展示)|的内容|有什么|写了(?:什么|啥)",
     re.IGNORECASE,

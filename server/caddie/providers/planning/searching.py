@@ -23,7 +23,8 @@ def _forms(verb: str) -> str:
 _USED = rf"(?:{'|'.join(map(_forms, _DONE_WITH.split()))}|set|thrown|caught|ha(?:ve|s)|written)"
 _HEADS: tuple[str, ...] = (
     r"(?:search|grep|rg|ag|look|scan|find|hunt)\b(?!\s+(?:up|at|in(?:to|side)?|through)\b(?! .*\bfor\b))",
-    r"(?:show|list|give|get|see|count)(?: me)?(?= (?:all |every |the |any )*(?:(?:places?|lines?) (?:that|which|where"
+    r"(?:show|list|give|get|see|count)(?: me)?(?= (?:all |every |the |any )*(?:(?:places?|lines?) (?:(?:we"
+    r"|you|i|it|they)\b|that|which|where"
     r"|with|containing|in which|mentioning|using)|occurrences?|mentions?|references?|usages?|uses|calls?|callers"
     r"|files? (?:containing|with|that|which|using|importing|mentioning|referencing)|imports?|todos?\b(?! list)"
     r"|fixmes?)\b)",
@@ -54,7 +55,9 @@ _ELSEWHERE = re.compile(
 )
 # What leads to the text: "all lines that contain the word", "every place where", "in the code for any".
 _LEADS = re.compile(
-    r"^(?:(?:in|through|across) (?:the |my |this |our )?(?:whole |entire )?(?:code(?:base)?|files?|project"
+    r"^(?:(?:places?|spots?|lines?)\s+(?:we|i|you|it|they)\s+(?:(?:still|ever)\s+)?"
+    rf"(?:{_USED}\s+)?"
+    r"|(?:in|through|across) (?:the |my |this |our )?(?:whole |entire )?(?:code(?:base)?|files?|project"
     r"|repo(?:sitory)?|workspace|tree|sources?)\s+(?:for\s+)?"
     r"|(?:the |my |this |our )?(?:whole |entire )?(?:code(?:base)?|project|repo(?:sitory)?|workspace|files?)\s+for\s+"
     r"|for\s+|all\s+|every\s+|each\s+|any\s+|me\s+|the\s+(?=\w+\s+(?:of|to|where|that|which|with|containing)\b)"

@@ -12,7 +12,7 @@ _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`，。；）]+|(?<![\w.
 # What folders are called nearly everywhere, so that the bare word is enough.
 FOLDERS = (
     "src|lib|libs|tests?|docs?|app|apps|bin|build|dist|scripts?|server|client|assets|public|vendor|config"
-    "|examples?|packages|internal|cmd|pkg|tools|web|node_modules"
+    "|examples?|packages|internal|cmd|pkg|web|node_modules"
 )
 
 _SITE = re.compile(
@@ -63,8 +63,8 @@ _WORD_NUMBERS = {
 _MORE = ["eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 _WORD_NUMBERS |= {word: 11 + at for at, word in enumerate(_MORE)}
 _WORD_NUMBERS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100}
-_ENGLISH = "|".join(word for word in _WORD_NUMBERS if word.isascii())
-AMOUNT = rf"(?:\d+|(?:an? )?(?:{_ENGLISH}|dozen|couple|few)\b(?: of(?: the)?)?|[一两二三四五六七八九十]{{1,3}})"
+NUMBER_WORDS = "|".join(word for word in _WORD_NUMBERS if word.isascii())
+AMOUNT = rf"(?:\d+|(?:an? )?(?:{NUMBER_WORDS}|dozen|couple|few)\b(?: of(?: the)?)?|[一两二三四五六七八九十]{{1,3}})"
 """A whole number in digits or words, as `whole` reads it."""
 
 
@@ -77,11 +77,11 @@ def whole(text: str) -> int:
 
 
 _WORD_NUMBER = re.compile(
-    rf"\b(?!(?:zero|one|hundred)\b)(?:{_ENGLISH})\b|(?<=[近前后新])[一两二三四五六七八九十](?=[次个条行份])",
+    rf"\b(?!(?:zero|one|hundred)\b)(?:{NUMBER_WORDS})\b|(?<=[近前后新])[一两二三四五六七八九十](?=[次个条行份])",
     re.IGNORECASE,
 )
 _DURATION = re.compile(
-    rf"(?<![\w.])(\d+(?:\.\d+)?|an?|half an?|(?:a )?quarter of an?|{_ENGLISH})\s*"
+    rf"(?<![\w.])(\d+(?:\.\d+)?|an?|half an?|(?:a )?quarter of an?|{NUMBER_WORDS})\s*"
     r"(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![A-Za-z])"
     r"|(\d+(?:\.\d+)?|[一两二三四五六七八九十半])\s*个?(毫秒|秒钟?|分钟|小时|天)",
     re.IGNORECASE,

@@ -128,7 +128,7 @@ async def test_nine_of_ten_plain_requests_end_with_the_right_tool_and_arguments(
     search = searcher()
     problems = [text for row in REQUESTS if (text := await problem(row, search))]
     sys.stdout.write("\n".join(problems))
-    assert len(REQUESTS) >= 590
+    assert len(REQUESTS) >= 690
     assert len(problems) <= len(REQUESTS) // 10, "\n".join(problems)
 
 
@@ -206,6 +206,42 @@ ONLY_SPOKEN_OF = [
     "is there a tool that runs commands",
     "what does the echo tool say",
     "describe the Write tool",
+    "what tool would rename a.txt to b.txt",
+    "do you have a tool that runs `rm -rf build`",
+    "list the tools that delete entities",
+    'can you tell me whether to commit with message "x"',
+    'I was going to write "x" to a.txt',
+    'it would be nice if someone replaced "a" with "b" in c.txt',
+    "the test suite runs npm test",
+    "we usually switch to main first",
+    "what is the command to create a branch named x",
+    "who ran `rm -rf /`?",
+    'add "x" to a.txt',
+    'append "bye" to notes.txt',
+    'insert "x" at the top of a.txt',
+    'prepend "x" to a.txt',
+    '"run rm -rf /"',
+    'I don\'t want you to commit with message "x"',
+    'rather than commit with message "x", show me the diff',
+    'commit? with message "x"',
+    "shall I run npm test",
+    "could I run npm test here",
+    "would you say I should create a folder called x",
+    "unless I say so, don't run npm test",
+    "he wants me to run npm test",
+    "my boss asked to switch to branch main",
+    "commit",
+    "delete everything",
+    "wipe my memory",
+    "drop the database",
+    "reset",
+    "别提交，消息是“x”",
+    "要不要切换到 main 分支",
+    "是不是该运行 npm test",
+    "有人运行了 npm test",
+    "我刚刚创建目录 a/b 了",
+    "如何运行 npm test",
+    "能不能告诉我怎么提交",
 ]
 
 
