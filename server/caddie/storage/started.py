@@ -92,7 +92,7 @@ def _end(path: Path) -> None:
         with contextlib.suppress(psutil.Error):
             process.kill()
     if left:
-        logger.warning("ended %d processes that an earlier Caddie, which was killed, had left", len(left))
+        logger.warning("ended what an earlier Caddie, which was killed, had left running (%d processes)", len(left))
 
 
 def _is_left(process: psutil.Process, token: str, groups: set[int]) -> bool:
