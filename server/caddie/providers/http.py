@@ -222,10 +222,13 @@ def join(base_url: str, *, prefix: str, path: str) -> httpx.URL:
     """
     try:
         url = httpx.URL(base_url.strip())
-    except httpx.InvalidURL as error:
+        is_possible = bool(url.host) and (url.port or 0) < 65_536
+    except (httpx.InvalidURL, ValueError) as error:
         raise ProviderRejected(f"caddie.baseUrl is not an address: {shown(base_url)!r}.") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise ProviderRejected(f"caddie.baseUrl must begin with http:// or https://, not {shown(base_url)!r}.")
+    if not is_possible:
+        raise ProviderRejected(f"caddie.baseUrl names a port that does not exist: {shown(base_url)!r}.")
     base = url.path.rstrip("/").removesuffix(path)
     return url.copy_with(path=(base or prefix) + path)
 

@@ -159,7 +159,16 @@ async def test_a_key_that_no_header_can_carry_is_refused_unseen(make, key: str) 
 
 
 @pytest.mark.parametrize(
-    "base_url", ["localhost:11434/v1", "ftp://host/v1", "not an address", "http://", "http://[::1"]
+    "base_url",
+    [
+        "localhost:11434/v1",
+        "ftp://host/v1",
+        "not an address",
+        "http://",
+        "http://[::1",
+        "http://127.0.0.1:99999",
+        "http://xn--/",
+    ],
 )
 async def test_an_address_that_is_none_is_named(base_url: str) -> None:
     with pytest.raises(ProviderRejected, match=r"caddie\.baseUrl"):
