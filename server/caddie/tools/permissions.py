@@ -20,7 +20,7 @@ from caddie.tools.subjects import Subject, subject_of
 from caddie.tools.tool import Tool
 
 RuleKind = Literal["deny", "ask", "allow"]
-_RULE = re.compile(r"\s*([^()\s][^()]*?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_RULE = re.compile(r"([^()]+)(?:\((.*)\))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ def read_rules(resolved: Resolved) -> tuple[Rule, ...]:
 
 def parse_rule(text: str, kind: RuleKind, scope: str) -> Rule | None:
     """None when the text is no rule (nothing before the parenthesis, or an unbalanced one)."""
-    match = _RULE.fullmatch(text)
+    match = _RULE.fullmatch(text.strip())
     if match is None:
         return None
-    pattern = None if match[2] in (None, "*", ":*") else match[2]
-    return Rule(kind, match[1], pattern, scope, text)
+    pattern = None if match[2] is None else match[2].strip()
+    return Rule(kind, match[1].strip(), None if pattern in ("*", ":*") else pattern, scope, text)
 
 
 def decide(

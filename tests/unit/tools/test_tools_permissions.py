@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from caddie.layers import Layer, resolve
 from caddie.tools.builtin import BUILTIN
-from caddie.tools.permissions import decide, read_rules
+from caddie.tools.permissions import decide, parse_rule, read_rules
 from caddie.tools.places import Surroundings
 from caddie.tools.tool import Tool
 from engine_kit import mcp_tool
@@ -161,3 +162,14 @@ def test_what_is_no_address_is_asked_about_like_any_other() -> None:
 def test_a_guarded_file_is_seen_behind_the_letters_of_an_option_and_in_braces(command: str) -> None:
     assert verdict(BASH, {"command": command}, mode="auto") == "ask"
     assert verdict(BASH, {"command": "cp -rt.github x"}, mode="auto") == "allow"
+
+
+def test_blanks_inside_the_parentheses_of_a_rule_do_not_count() -> None:
+    assert verdict(BASH, {"command": "rm x"}, deny=["Bash( rm:* )"], mode="auto") == "deny"
+    assert verdict(BASH, {"command": "git log -1"}, allow=["Bash( git log:*)"]) == "allow"
+
+
+def test_a_rule_of_any_length_is_read_at_once() -> None:
+    started = time.process_time()
+    assert parse_rule("a" + " " * 5_000 + "(", "deny", "user") is None
+    assert time.process_time() - started < 1
