@@ -40,11 +40,20 @@ def _decoded(body: bytes, charset: str | None) -> str:
         return body.decode("utf-8", "replace")
 
 
+def _closed(html: str) -> str:
+    """Without tags and comments that never end, for each of which the parser would look through all that follows."""
+    at = html.rfind("-->") + 1
+    html = html[:at] + html[at:].replace("<!--", "&lt;!--")
+    at = html.rfind(">") + 1
+    return html[:at] + html[at:].replace("<", "&lt;")
+
+
 def _from_html(body: bytes, charset: str | None) -> Page:
-    import bs4  # with markdownify some 100 ms that most sessions never need
+    import bs4.dammit  # with markdownify some 100 ms that most sessions never need
     from markdownify import MarkdownConverter
 
-    soup = bs4.BeautifulSoup(body, "html.parser", from_encoding=charset)
+    text = bs4.dammit.UnicodeDammit(body, [charset] if charset else [], is_html=True).unicode_markup
+    soup = bs4.BeautifulSoup(_closed(text or ""), "html.parser")
     title = " ".join(soup.title.get_text().split())[:300] if soup.title else ""
     for element in soup.find_all(_UNSEEN):
         if not element.decomposed:

@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,6 +12,7 @@ import pytest
 
 from caddie.tools.builtin.web_address import checked, is_public, parsed
 from caddie.tools.builtin.web_fetch import TOOL
+from caddie.tools.builtin.web_page import as_markdown
 from caddie.tools.tool import TextPreview
 
 PAGE = """<!doctype html><html><head><title>A  title</title><script>alert(1)</script><style>p{}</style>
@@ -239,3 +241,12 @@ def test_public_means_reachable_from_anywhere(address, public):
 
 async def test_the_prompt_shows_the_whole_address(world):
     assert await world.preview(TOOL, url="https://example.org/?q=1") == TextPreview("GET https://example.org/?q=1")
+
+
+@pytest.mark.parametrize("part", ["<a ", "</a ", "<!--", "<?", "<!"])
+def test_a_page_of_tags_that_never_end_is_read_at_once(part: str) -> None:
+    started = time.process_time()
+    page = as_markdown("text/html", "utf-8", b"<p>Before</p>" + part.encode() * 50_000)
+    assert page is not None
+    assert page.text.startswith("Before")
+    assert time.process_time() - started < 5
