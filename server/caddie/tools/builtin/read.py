@@ -40,7 +40,7 @@ async def read(args: ReadArgs, context: ToolContext) -> ToolResult:
     notebook = await asyncio.to_thread(parse, document.text) if is_notebook(name) else None
     if notebook is not None:
         return ToolResult(rendered(notebook, name, args.offset, args.limit))
-    return text_result(_numbered(document, args.offset, args.limit))
+    return text_result(await asyncio.to_thread(_numbered, document, args.offset, args.limit))
 
 
 def _read_folder_or_image(path: Path, name: str) -> ToolResult | None:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import base64
 import os
+import threading
 
+from caddie.tools.builtin import read as reading
 from caddie.tools.builtin.read import TOOL
 from caddie.tools.tool import ImageContent
 
@@ -103,3 +105,18 @@ async def test_an_enormous_file_is_refused_before_it_is_read(world):
     with (world.workspace / "huge").open("wb") as file:
         file.truncate(60_000_000)
     assert "60,000,000 bytes" in await world.failure(TOOL, path="huge")
+
+
+async def test_a_file_is_cut_into_lines_beside_the_loop(world, monkeypatch):
+    world.write("a.txt", "one\n")
+    places = []
+    numbered = reading._numbered
+
+    def noting(*arguments):
+        places.append(threading.current_thread())
+        return numbered(*arguments)
+
+    monkeypatch.setattr(reading, "_numbered", noting)
+    assert "one" in await world.text(TOOL, path="a.txt")
+    assert places
+    assert threading.main_thread() not in places
