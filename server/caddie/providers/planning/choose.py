@@ -105,7 +105,8 @@ def _serves_the_verb(tool: FoundTool, values: Values) -> bool:
     name = stems(tool.label)
     if not order or name & _VERBS & wanted(values)[1]:
         return True
-    return bool(stems(order[1]) & (name | stems(tool.description)))
+    told = f"{tool.description} {' '.join(tool.schema.get('properties', ()))}"
+    return bool(stems(order[1]) & (name | stems(told)))
 
 
 def _fit(tool: FoundTool, values: Values, workspace: str, place: int) -> Fit:

@@ -66,7 +66,7 @@ def plan_mode(values: Values) -> CoreCall | None:
 _TODO = re.compile(
     r"^\W*(?:please )?(?:(?:add|put|create|new|make)\s+(?:an?\s+|to (?:my |the )?)?to-?dos?(?!\.\w)(?: list"
     r"| item)?s?\b(?:\s*[:：]|\s+(?:to|for|that says)\b)?\s*(\S.*)"
-    r"|to-?dos?(?: list)?(?: add| new| item)?\s*[:：]\s*(\S.*)"
+    r"|(?:an? |new )?to-?dos?(?: list)?(?: add| new| item)?\s*[:：]\s*(\S.*)"
     r"|(?:add|put)\s+(\S.*?)\s+(?:to|on) (?:my |the )?to-?dos?(?: list)?\W*$"
     r"|(?:添加|新建|加(?:一个|个)?)?待办(?:事项)?\s*[:：]?\s*(\S.*))",
     re.IGNORECASE | re.DOTALL,

@@ -56,8 +56,10 @@ def _first_name(text: str, pattern: str) -> str | None:
 
 
 _BETWEEN = re.compile(
-    rf"\b(?:diff(?:erences?)?|compare|changes)\s+(?:of|between)?\s*{_NAME}\s+(?:and|to|with)\s+{_NAME}"
-    rf"|(?:比较|对比)\s*{_NAME}\s*(?:和|与|跟)\s*{_NAME}|{_NAME}\s*(?:和|与|跟)\s*{_NAME}\s*(?:之间)?的?(?:差异|区别|不同)",
+    rf"\b(?:(?:diff(?:erences?)?|compare|changes)(?:\s+(?:of|between))?"
+    rf"|chang\w+ between)\s+{_NAME}\s+(?:and|to|with)\s+{_NAME}"
+    rf"|(?:比较|对比)(?:一下)?\s*{_NAME}\s*(?:和|与|跟)\s*{_NAME}|{_NAME}\s*(?:和|与|跟)\s*{_NAME}\s*(?:之间)?的?(?:差异|区别"
+    rf"|不同)",
     re.IGNORECASE,
 )
 

@@ -16,6 +16,7 @@ _BEFORE = re.compile(
     rf"|(?:i(?:'d|’d|d| would) (?:like|love)|i (?:want|need|wish))(?: {_YOU})? to\b(?: (?:have|get|take) (?=a look))?"
     r"|(?:i(?:'d|’d| would) (?:like|love))(?=\s+(?:the|a|all|some)\b)"
     r"|(?:can|could|may) (?:i|we) (?=(?:see|have|get|take|look|read|view)\b)"
+    r"|i (?:need|want) (?=an? (?:new )?(?:to-?do|branch|folder|directory|file)\b|the (?:last|first|top|final)\b)"
     r"|(?:i wanna|wanna|time to|help me(?: to)?|let'?s|let me|lemme)(?=\s+\w)"
     r"|(?:tell me|do you know|any idea|i(?:'m| am)? wonder(?:ing)?|(?:i(?:'d| would) like|i want|need) to know)"
     r"\s+(?=(?:what|which|where|when|who|why|if|whether|how)\b)"
@@ -53,7 +54,7 @@ _VERB_ROWS: tuple[tuple[str, str], ...] = (
     (
         "find",
         r"finding|searching for|looking for|i(?:'m| am) looking for|hunt (?:for|down)|seek|look up|track down"
-        r"|dig (?:up|out)|i (?:need|want)(?= (?:all|every|the|any|a list of)\b)"
+        r"|dig (?:up|out)|i (?:need|want)(?= (?:all|every|the(?! (?:last|first|top|final))|any|a list of)\b)"
         r"|where (?:can|could|do|would|might) (?:i|we|you) (?:find|see)",
     ),
     ("are there", r"(?:do|can) (?:you|we) (?:see|find|spot|know of)(?= any\b)|you (?:see|got|have)(?= any\b)"),

@@ -12,7 +12,8 @@ _READ = re.compile(
     r"|peek)"
     r"|peek|dump|type|less|more|bat|inspect|check(?: out)?|pull up|bring up|give me|get me|get|load|what(?:'s"
     r"| is)(?: written| stored| defined)? (?:in|inside|on)"
-    r"|what (?:does|do)|what(?:'s| is| are) (?:the )?(?:first|top|lines?)|head|contents? of|(?:the )?lines?"
+    r"|what (?:does|do)|what(?:'s| is| are) (?:the )?(?:first|top|lines?)|head|beginning|start|contents? of"
+    r"|(?:the )?lines?"
     r"|(?:the )?(?:code|text|source) (?:in|of)|(?:the )?first|(?:the )?top)\b"
     r"|\bcontents? of\b|^请?(?:帮我)?(?:读取?|打开|查看|看|显示|输出|打印|展示)|的内容|有什么|写了(?:什么|啥)",
     re.IGNORECASE,
@@ -34,6 +35,7 @@ _LINES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, kind in (
         (rf"\blines?\s+(?:from |between )?{_RANGE}|\bl{_RANGE}|第?\s*{_RANGE}\s*行|:{_RANGE}\b", "range"),
         (rf"\b(?:first|top|head|initial)\s+({AMOUNT})\s+lines?|\bhead\s+-n?\s*(\d+)|前\s*({AMOUNT})\s*行", "count"),
+        (rf"\b(?:beginning|start|top|head)\b(?!.*\blines? \d).*?({AMOUNT})\s+lines\b", "count"),
         (r"\b(?:first|top) line\b|第一行|首行", "one"),
         (
             rf"\b(?:from|starting (?:at|from|with)|beginning (?:at|with)|after) line\s+({AMOUNT})"

@@ -12,7 +12,7 @@ from caddie.providers.planning.values import Values, looks_like_path
 _DONE_WITH = """
 use call define import declare mention reference contain implement cover handle throw raise log include instantiate
 construct create invoke override extend inherit subclass render register initialize initialise assign export configure
-parse emit catch return pass touch consume depend need
+parse emit catch return pass touch consume read depend need
 """
 
 
@@ -32,9 +32,11 @@ _HEADS: tuple[str, ...] = (
     r"|importing|calling)\b)",
     rf"where(?:'s| is| are| does| do| did)?(?: (?:we|i|you|it|they))?(?: {_USED})?",
     rf"(?:who|what) (?:else )?(?={_USED})(?!(?:sets?|has|have|logs?|logged|includes?|contains?)\b){_USED}",
-    rf"(?:which|what) (?:files?|code|modules?|functions?|scripts?|places?|tests?)(?: (?:is|are|do|does|all|still|we"
+    rf"(?:which|what) (?:[\w+#]+ )?(?:files?|code|modules?|functions?|scripts?|places?|tests?)(?: (?:is|are"
+    rf"|do|does|all|still|we"
     rf"|i))*(?: {_USED})",
-    r"(?:any|are there any|do we have any|is there any)(?= (?:places?|lines?|occurrences?|mentions?|references?"
+    r"(?:any|are there any|do we have any|is there any)(?= (?:code|files?|places?|lines?|occurrences?"
+    r"|mentions?|references?"
     r"|usages?|uses|calls?|todos?|fixmes?)\b)",
 )
 _SEARCH = re.compile(rf"^\W*(?:{'|'.join(_HEADS)})\s+", re.IGNORECASE)
@@ -42,8 +44,8 @@ _SEARCH_ZH = re.compile(
     r"^(?:请?(?:帮我)?在.{0,40}?(?:里面?|中|下面?|目录)?(?:搜索|搜一?下?|查找|查一?下?|找一?下?|找出)\s*"
     r"|请?(?:帮我)?(?:全局)?(?:搜索|查找|搜一?下|搜|找一?下|找出?|grep)\s*|(?:有)?(?:(?:哪些|什么|哪个)(?:文件|地方|代码)|哪里|哪儿|谁)(?:里"
     r"|中)?(?:还|都"
-    r"|会)?(?=包含|含有|提到|用|引用|调用|导入|使用)"
-    r"|(?=\S+\s*(?:在哪|是在哪|定义在)))(?:所有|全部)?(?:包含|含有|提到|引用|使用|用到?|调用|导入)?了?\s*",
+    r"|会)?(?=定义|声明|实现|出现|包含|含有|提到|用|引用|调用|导入|使用)"
+    r"|(?=\S+\s*(?:在哪|是在哪|定义在)))(?:所有|全部)?(?:包含|含有|提到|引用|使用|用到?|调用|导入|定义|声明|实现|出现)?了?\s*",
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(

@@ -7,7 +7,7 @@ import re
 from caddie.providers.planning.core import CoreCall
 from caddie.providers.planning.values import Values
 
-_REPLACE = re.compile(r"\b(?:replace|change|swap|substitute|rename)\b|替换|改成|改为|换成", re.IGNORECASE)
+_REPLACE = re.compile(r"\b(?:replace|change|update|bump|swap|substitute|rename)\b|替换|改成|改为|换成", re.IGNORECASE)
 _WRITE = re.compile(
     r"^\W*(?:write|create|save|put|store|make|add|new|generate|touch)\b|写|创建|新建|保存", re.IGNORECASE
 )
@@ -44,7 +44,8 @@ _SPOKEN_OF = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_REPLACE = re.compile(
-    r"\b(?:replace|change|swap|substitute|rename)\s+(?:all |every |each |the )*(?:(?:occurrences?|instances?"
+    r"\b(?:replace|change|update|bump|swap|substitute|rename)\s+(?:all |every |each "
+    r"|the )*(?:(?:occurrences?|instances?"
     r"|uses?) of )?(?:the )?(?:(?:word|text|string|variable|function|class|method|version|port|value|name|constant"
     r"|key) )?"
     rf"(?P<old>\S+(?: \S+)??)\s+(?:with|by|to|for|into)\s+(?P<new>\S+(?: \S+)??)\s+(?:everywhere )?(?:in|inside"
