@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from caddie.errors import InvalidInput
 from caddie.storage.json_edit import edited
@@ -84,7 +85,7 @@ def update_json(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """
     path = path.resolve()  # a link to the real file stays a link
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_name(path.name + ".lock"), timeout=LOCK_SECONDS, poll_interval=POLL_SECONDS):
+    with _locked(path):
         text, problem = read_text(path)
         tree: dict[str, Any] = {}
         if not problem:
@@ -96,6 +97,19 @@ def update_json(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
         new = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", _edited(path, text, tree))
         if new != text:
             write_atomically(path, new)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    lock = FileLock(path.with_name(path.name + ".lock"), timeout=LOCK_SECONDS, poll_interval=POLL_SECONDS)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise InvalidInput(f"{path} is being changed by another program for long; nothing was written.") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _edited(path: Path, text: str, tree: dict[str, Any]) -> str:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from filelock import FileLock
 
 from caddie.errors import InvalidInput
+from caddie.rpc.codec import create_base_server
+from caddie.rpc.handlers.permissions import bind_handlers
+from caddie.storage import files
 from caddie.storage.grants import GrantStore
 from caddie.storage.places import Places
 from caddie.tools.grants import Grant, grant_of, server_grant
@@ -106,3 +113,30 @@ def test_a_damaged_file_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="damaged"):
         one.add("s", grant())
     assert "mine" in path.read_text()
+
+
+async def test_a_file_that_another_program_holds_is_waited_for_beside_the_loop_and_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LOCK_SECONDS", 0.05)
+    one = store(tmp_path)
+    one.add("s", grant())
+
+    class App:
+        async def engine(self) -> SimpleNamespace:
+            return SimpleNamespace(grants=one)
+
+    server = create_base_server("x", "1")
+    bind_handlers(server, cast(Any, App()))
+    revoke = server.protocol.fm.features["caddie/permissions/revoke"]
+    revoked, threads = one.revoke, list[threading.Thread]()
+
+    def noting(grant_id: str) -> None:
+        threads.append(threading.current_thread())
+        revoked(grant_id)
+
+    monkeypatch.setattr(one, "revoke", noting)
+    with FileLock(tmp_path / "data" / "grants.json.lock"), pytest.raises(InvalidInput, match="another program"):
+        await revoke({"id": "x"})
+    assert threading.main_thread() not in threads
+    assert [held.id for held in one.held("s")] == ["x"]

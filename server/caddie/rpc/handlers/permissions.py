@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from caddie.protocol import methods
@@ -25,7 +26,7 @@ def bind_handlers(server: Server, app: App) -> None:
 
     async def revoke(params: wire.RevokeParams) -> None:
         engine = await app.engine()
-        engine.grants.revoke(params.id)
+        await asyncio.to_thread(engine.grants.revoke, params.id)  # waits for a lock
 
     bind(server, methods.PERMISSIONS_LIST, list_permissions)
     bind(server, methods.PERMISSIONS_REVOKE, revoke)
