@@ -82,6 +82,7 @@ class Supervisor:
         self._further = further
         self._tools: list[RemoteTool] = []
         self._prompts: Sequence[ServerPrompt] | None = None
+        self._prompts_changed = 0  # how often
         self._calls: Calls | None = None
         self._connection: Connection | None = None
         self._task: asyncio.Task[None] | None = None
@@ -190,13 +191,17 @@ class Supervisor:
 
     async def prompts(self) -> Sequence[ServerPrompt]:
         """What it offers, asked once until it says that they changed. Raises: ServerFailed."""
-        if self._prompts is None:
-            found = self._prompts = await self.ask(lambda calls: calls.list_prompts())
-            return found
-        return self._prompts
+        if self._prompts is not None:
+            return self._prompts
+        asked = self._prompts_changed
+        found = await self.ask(lambda calls: calls.list_prompts())
+        if asked == self._prompts_changed:
+            self._prompts = found
+        return found
 
     def _forget_prompts(self) -> None:
         self._prompts = None
+        self._prompts_changed += 1
         self._on_prompts()
 
     async def _connected(self) -> tuple[Connection, Calls]:

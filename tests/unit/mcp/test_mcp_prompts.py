@@ -63,3 +63,9 @@ async def test_prompts_come_and_go_with_their_server_and_that_is_told(bench: Ben
     await bench.manager.stop("a")
     assert bench.prompts_changed == 2
     assert await names(bench) == []
+
+
+async def test_prompts_that_change_while_they_are_listed_are_asked_for_again(bench: Bench) -> None:
+    await bench.connect(a=fixture_server("prompting.py", "handshake", "hurry"))
+    assert await names(bench) == ["a:look", "a:review"]
+    assert await names(bench) == ["a:late", "a:look", "a:review"]
