@@ -103,11 +103,11 @@ class SessionStore:
         return await asyncio.wrap_future(self._writer.submit(self._is_as_known, path))
 
     def _is_as_known(self, path: Path) -> bool:
-        """On the writer's thread, after all that was appended."""
+        """On the writer's thread, after all that was appended. One that somebody deleted goes on where it is open."""
         try:
             return self._sizes.get(path.stem) in (None, path.stat().st_size)
         except OSError:
-            return False
+            return True
 
     def open(self, session_id: str) -> tuple[Session, list[str]]:
         """The session and notices of what was damaged. Raises: SessionNotFound."""
@@ -156,7 +156,7 @@ class SessionStore:
             self._sizes.pop(path.stem, None)
             self._problem = error.strerror or type(error).__name__
             return
-        if self._sizes.get(path.stem, before) == before:  # else another process wrote, too
+        if before in (0, self._sizes.get(path.stem, before)):  # else another process wrote, too
             self._sizes[path.stem] = after
 
 

@@ -200,3 +200,13 @@ async def test_a_folder_of_any_name_has_its_conversations(tmp_path: Path, name: 
         assert (await two.turn("go on", session))[1] == "Two."
         assert [held.id for held in two.engine.grants.held(session)] == ["x"]
         assert two.engine.sessions.notices(session) == []
+
+
+async def test_a_conversation_whose_file_was_deleted_goes_on_whole_where_it_is_open(workspace: Path) -> None:
+    async with desk(workspace, answers=(["One."], ["Two."], ["Three."])) as one:
+        session, _ = await one.turn("hi")
+        stored_file(one, session).unlink()
+        for words in ("go on", "and on"):
+            await one.turn(words, session)
+        said = [message.text for message in one.provider.requests[-1].messages if message.role == "assistant"]
+    assert said == ["One.", "Two."]
