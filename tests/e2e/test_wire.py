@@ -106,6 +106,27 @@ async def test_a_turn_whose_window_or_server_went_away_is_told_as_interrupted(
         assert not opened["interrupted"]
 
 
+@pytest.mark.parametrize("length", [100, 5_000, 200_000])
+async def test_the_whole_of_a_long_result_can_be_had(llmock: LLMock, workspace: Path, home: Path, length: int) -> None:
+    words = "é" * length
+    command = f"{sys.executable} -X utf8 -c \"print('é' * {length})\""
+    llmock.call_tool("Bash", {"command": command})
+    async with editor(workspace, home, settings=double(llmock)) as one:
+        one.on_permission = lambda params: {"choice": "once"}
+        turn = asyncio.create_task(one.request("caddie/chat/turn", {"message": "go"}, msg_id="t1"))
+        await one.until(lambda: ("Bash", "done") in one.calls())
+        llmock.reset()
+        llmock.reply("Done.")
+        session = (await turn)["sessionId"]
+        done = next(event for event in one.events("toolCall") if event["status"] == "done")
+        assert len(done["result"]) < 4_100
+        assert (done.get("resultChars") is None) == (length == 100)
+        whole = await one.request("caddie/session/result", {"sessionId": session, "callId": done["callId"]})
+        assert words in whole["text"]
+        with pytest.raises(JsonRpcException, match="no call 'x'"):
+            await one.request("caddie/session/result", {"sessionId": session, "callId": "x"})
+
+
 async def test_d14_a_client_without_the_capability_is_not_asked_and_the_reason_says_so(
     workspace: Path, home: Path
 ) -> None:

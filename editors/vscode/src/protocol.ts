@@ -95,6 +95,8 @@ export interface ToolCallEvent {
   result?: string;
   isError: boolean;
   elapsedMs: number;
+  /** How long the whole is, where `result` is its beginning; `caddie/session/result` has it. */
+  resultChars?: number;
 }
 
 export interface TodoEvent {
@@ -193,6 +195,15 @@ export interface TranscriptItem {
   attachments?: string[];
   /** Wire names of the tools that the person picked. */
   picks?: string[];
+}
+
+export interface CallParams {
+  sessionId: string;
+  callId: string;
+}
+
+export interface WholeResult {
+  text: string;
 }
 
 export interface SessionRenameParams {
@@ -882,6 +893,9 @@ export const sessionList = new RequestType<Empty, SessionListResult, void>("cadd
 /** The transcript of a stored conversation; the next turn may go on with its id. */
 export const sessionOpen = new RequestType<SessionParams, SessionOpenResult, void>("caddie/session/open");
 
+/** The whole result of a tool call, of which events and transcripts have the beginning. */
+export const sessionResult = new RequestType<CallParams, WholeResult, void>("caddie/session/result");
+
 /** Gives a new title. */
 export const sessionRename = new RequestType<SessionRenameParams, SessionInfo, void>("caddie/session/rename");
 
@@ -1001,6 +1015,7 @@ export const METHODS = {
   "caddie/hints/show": "toClient",
   "caddie/session/list": "toServer",
   "caddie/session/open": "toServer",
+  "caddie/session/result": "toServer",
   "caddie/session/rename": "toServer",
   "caddie/session/delete": "toServer",
   "caddie/session/compact": "toServer",

@@ -80,6 +80,9 @@ class ToolCallEvent(Message):
     result: str | None = Field(None, description="Text of the result, capped for display.")
     is_error: bool = False
     elapsed_ms: int = 0
+    result_chars: int | None = Field(
+        None, description="How long the whole is, where `result` is its beginning; `caddie/session/result` has it."
+    )
 
 
 class Todo(Message):
@@ -158,6 +161,15 @@ class SessionListResult(Message):
 
 class SessionParams(Message):
     session_id: str
+
+
+class CallParams(Message):
+    session_id: str
+    call_id: str
+
+
+class WholeResult(Message):
+    text: str
 
 
 class CompactResult(Message):

@@ -56,6 +56,11 @@ SESSION_OPEN = _request(
     "The transcript of a stored conversation; the next turn may go on with its id.",
     errors=("session_not_found",),
 )  # fmt: skip
+SESSION_RESULT = _request(
+    "caddie/session/result", chat.CallParams, chat.WholeResult,
+    "The whole result of a tool call, of which events and transcripts have the beginning.",
+    errors=("session_not_found",),
+)  # fmt: skip
 SESSION_RENAME = _request(
     "caddie/session/rename", chat.SessionRenameParams, chat.SessionInfo, "Gives a new title.",
     errors=("session_not_found",),
@@ -215,7 +220,8 @@ SETTINGS_WRITE = Method(
 
 METHODS: tuple[Method, ...] = (
     CHAT_TURN, CHAT_DRAFT, CHAT_EVENT, HINTS_SHOW,
-    SESSION_LIST, SESSION_OPEN, SESSION_RENAME, SESSION_DELETE, SESSION_COMPACT, SESSION_REWIND, SESSION_UNDO,
+    SESSION_LIST, SESSION_OPEN, SESSION_RESULT, SESSION_RENAME, SESSION_DELETE, SESSION_COMPACT, SESSION_REWIND,
+    SESSION_UNDO,
     SESSION_CHANGES, SESSION_KEEP,
     TOOLS_LIST, TOOLS_SEARCH, TOOLS_DISCOVER, TOOLS_EXECUTE, TOOLS_SET_STATE, TOOLS_CYCLE_STATE, TOOLS_EXPLAIN,
     TOOLS_CHANGED,

@@ -73,6 +73,7 @@ def call(update: CallUpdate) -> chat.ToolCallEvent:
         result=update.result or None,
         is_error=update.is_error,
         elapsed_ms=update.elapsed_ms,
+        result_chars=update.result_chars or None,
     )
 
 

@@ -23,6 +23,15 @@ class ResultStore:
         path.write_text(text, encoding="utf-8", errors="replace")
         return path
 
+    def read(self, path: Path) -> str | None:
+        """None when it is not kept any more, or is none of ours."""
+        if path.parent != self._folder:
+            return None
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError:
+            return None
+
     def remove_old(self) -> None:
         """Called once at start, off the loop."""
         if not self._folder.is_dir():

@@ -33,6 +33,10 @@ class CallUpdate:
     result: str = ""
     is_error: bool = False
     elapsed_ms: int = 0
+    result_chars: int = 0
+    """How long the whole result is, where `result` is its beginning."""
+    kept_in: str = ""
+    """The file that has the whole result, where the conversation has only a part of it."""
 
 
 Report = Callable[[CallUpdate], None]

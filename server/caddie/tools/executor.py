@@ -127,8 +127,9 @@ class Executor:
         kept = await self._permit(tool, checked.arguments, context, run)
         run.report("running")
         async with context.changes.watching(tool):
-            result = await tool.run(checked.arguments, replace(context, progress=run.progress))
-        result = await capped(_with_notes(result, (*notes, *checked.notes, *kept)), context.spill)
+            spill = run.spilling(context.spill)
+            result = await tool.run(checked.arguments, replace(context, progress=run.progress, spill=spill))
+        result = await capped(_with_notes(result, (*notes, *checked.notes, *kept)), spill)
         return run.end("failed" if result.is_error else "done", result)
 
     async def _look_up(self, name: str, context: ToolContext) -> Tool:
@@ -322,9 +323,19 @@ class _Run:
     def progress(self, text: str) -> None:
         self.report("running", progress=text[-RESULT_SHOWN_CHARS:])
 
+    def spilling(self, spill: Callable[[str], Path]) -> Callable[[str], Path]:
+        def keep(text: str) -> Path:
+            path = spill(text)
+            if not self._update.kept_in:  # what a tool has cut itself is whole the first time only
+                self._update = replace(self._update, kept_in=str(path), result_chars=len(text))
+            return path
+
+        return keep
+
     def end(self, status: CallStatus, result: ToolResult) -> ToolResult:
-        shown = result.text
-        if len(shown) > RESULT_SHOWN_CHARS:
-            shown = shown[:RESULT_SHOWN_CHARS] + f"\n… {len(shown) - RESULT_SHOWN_CHARS} more characters"
+        shown, whole = result.text, self._update.result_chars or len(result.text)
+        if whole > RESULT_SHOWN_CHARS:
+            shown = shown[:RESULT_SHOWN_CHARS] + f"\n… {whole - RESULT_SHOWN_CHARS} more characters"
+            self._update = replace(self._update, result_chars=whole)
         self.report(status, result=shown, is_error=result.is_error)
         return result

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { CaddieClient } from '../client';
 import { existingFile } from '../folders';
 import { hintAgain, neverHint } from '../hint-settings';
-import { type Attachment, mcpList, type PromptInfo, promptsGet, promptsList, toolsSetState } from '../protocol';
+import { type Attachment, mcpList, type PromptInfo, promptsGet, promptsList, sessionResult, toolsSetState } from '../protocol';
 import { oneLine, tokens } from '../text';
 import * as attachments from './attachments';
 import type { ChatDesk } from './desk';
@@ -39,6 +39,13 @@ export class Errands {
   /** A text that is no file, in the extension's own read-only documents. */
   private async keepText(name: string, text: string): Promise<vscode.Uri> {
     return vscode.commands.executeCommand<vscode.Uri>('caddie.text.keep', { name, text });
+  }
+
+  /** The conversation has only the beginning of a long result. */
+  async showResult(callId: string, title: string, how: 'open' | 'copy'): Promise<void> {
+    const { text } = await this.client.request(sessionResult, { sessionId: this.sessionId ?? '', callId });
+    if (how === 'copy') await vscode.env.clipboard.writeText(text);
+    else await this.showWhole(title, text);
   }
 
   async showWhole(title: string, text: string): Promise<void> {

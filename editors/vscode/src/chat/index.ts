@@ -236,6 +236,8 @@ class Chat implements ChatPanel {
         return this.errands.attachPicture(message.name, message.dataUrl);
       case 'detach':
         return desk.beside.detach(message.id);
+      case 'showResult':
+        return this.errands.showResult(message.callId, message.title, message.how);
       case 'showWhole':
         return this.errands.showWhole(message.title, message.text);
       case 'undoTurn':

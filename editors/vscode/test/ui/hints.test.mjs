@@ -46,6 +46,8 @@ async function keyboardIsInTheInput() {
 
 async function hintsFor(words) {
   await chat.input.fill('');
+  const isSaid = (one) => one.startsWith('Tools that fit');
+  await until('the hints for earlier words are gone', async () => !(await heardPolitely()).some(isSaid));
   await chat.type(words);
   await hints().first().waitFor();
   await keyboardIsInTheInput();
@@ -124,8 +126,6 @@ check('“don’t hint this tool” stands in the settings, holds at once, and c
   await hint('create_credit_note').waitFor({ state: 'detached' });
   await keyboardIsInTheInput();
   await until('the settings have it', () => bench.settings('user')['caddie.hints.exclude']?.includes(TOOL('create_credit_note')));
-  await hintsFor('Create a credit note for a paid invoice, please');
-  assert.ok(!(await names()).includes('create_credit_note'));
   await bench.notification('is not hinted any more').getByRole('button', { name: 'Undo' }).click();
   await until('the settings have it no more', () => bench.settings('user')['caddie.hints.exclude'] === undefined);
   assert.ok((await hintsFor('Create a credit note for a paid invoice')).includes('create_credit_note'));
@@ -138,6 +138,7 @@ check('by keyboard: Delete never hints the chosen one, Alt+Enter enables it alwa
   await page.keyboard.press('Delete');
   await until('the settings have it', () => bench.settings('user')['caddie.hints.exclude']?.includes(TOOL(rid)));
   await keyboardIsInTheInput();
+  assert.ok(!(await hintsFor('Delete a customer and all that belongs to it, and export the ledger')).includes(rid));
   await hintsFor('Export ledger entries as CSV or JSON');
   while ((await selected())[0] !== 'export_ledger') await page.keyboard.press('Tab');
   await page.keyboard.press('Alt+Enter');

@@ -96,7 +96,7 @@ check('of a result of 1 MB a part is shown, and all of it opens in the editor', 
   await card.locator('.row').click();
   assert.ok((await card.locator('.long pre').last().innerText()).length < 20_000);
   await bench.shot('long');
-  await card.getByRole('button', { name: /Show all in the editor/ }).click();
+  await card.getByRole('button', { name: /Show all in the editor \(1048576 characters\)/ }).click();
   await page.locator('.tab.active').filter({ hasText: 'big_report' }).waitFor(WAIT);
   await page.locator('.editor-instance .view-lines').filter({ hasText: 'pays its invoices late' }).first().waitFor(WAIT);
   await page.locator('.editor-instance .native-edit-context, .editor-instance textarea').first().focus();

@@ -149,6 +149,7 @@ export type ToHost =
   | { type: 'attachFiles'; uris: string[] }
   | { type: 'attachPicture'; name: string; dataUrl: string }
   | { type: 'detach'; id: string }
+  | { type: 'showResult'; callId: string; title: string; how: 'open' | 'copy' }
   | { type: 'showWhole'; title: string; text: string; language?: string }
   | { type: 'undoTurn' }
   | { type: 'redo' }

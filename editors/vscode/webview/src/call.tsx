@@ -82,13 +82,18 @@ function Below({ item: { call } }: { item: CallItem }) {
 }
 
 function Unfolded({ item: { call } }: { item: CallItem }) {
+  const page = useContext(PageContext);
   const output = call.result || (call.status === 'running' ? call.progress : '');
+  const get = (how: 'open' | 'copy') => page.post({ type: 'showResult', callId: call.callId, title: who, how });
+  const wholeOf = call.resultChars ? { chars: call.resultChars, get } : undefined;
   const who = call.server ? `${oneLine(call.label)} · ${oneLine(call.server)}` : oneLine(call.label);
   return (
     <div class="call-body">
       {call.tool !== call.label && <div class="call-wire">{oneLine(call.tool)}</div>}
       <Arguments params={call.params} title={who} />
-      {output && <Long text={clean(output)} lines={RESULT_LINES} title={who} isError={call.isError} />}
+      {output && (
+        <Long text={clean(output)} lines={RESULT_LINES} title={who} isError={call.isError} whole={wholeOf} />
+      )}
     </div>
   );
 }
@@ -129,33 +134,43 @@ interface LongProps {
   title: string;
   isError?: boolean;
   plain?: boolean;
+  /** The text is only the beginning of so much, and all of it is elsewhere. */
+  whole?: { chars: number; get(how: 'open' | 'copy'): void } | undefined;
 }
 
 /** A text of which a part is shown until the person asks for all of it. */
-export function Long({ text, lines, title, isError = false, plain = false }: LongProps) {
+export function Long({ text, lines, title, isError = false, plain = false, whole }: LongProps) {
   const page = useContext(PageContext);
   const [all, setAll] = useState(false);
   const { shown, more } = all ? { shown: text, more: 0 } : fold(text, lines);
   const isHuge = text.length > PAGE_MOST;
-  const showAll = () => (isHuge ? page.post({ type: 'showWhole', title, text }) : setAll(true));
+  const toEditor = () => (whole ? whole.get('open') : page.post({ type: 'showWhole', title, text }));
+  const showAll = () => (isHuge ? toEditor() : setAll(true));
   return (
     <div class={`long ${plain ? 'plain' : ''} ${isError ? 'is-error' : ''}`}>
       <pre tabIndex={0}>{shown}</pre>
       {(more > 0 || !plain) && (
         <div class="long-actions">
-          {more > 0 && (
+          {whole && (
+            <button type="button" class="link" onClick={toEditor}>
+              {t('Show all in the editor ({0} characters)', whole.chars)}
+            </button>
+          )}
+          {more > 0 && !whole && (
             <button type="button" class="link" onClick={showAll}>
               {isHuge ? t('Show all in the editor ({0} more lines)', more) : t('Show all ({0} more lines)', more)}
             </button>
           )}
           {!plain && (
             <>
-              <button type="button" class="link" onClick={() => page.copy(text)}>
+              <button type="button" class="link" onClick={() => (whole ? whole.get('copy') : page.copy(text))}>
                 {t('Copy')}
               </button>
-              <button type="button" class="link" onClick={() => page.post({ type: 'showWhole', title, text })}>
-                {t('Open in the editor')}
-              </button>
+              {!whole && (
+                <button type="button" class="link" onClick={toEditor}>
+                  {t('Open in the editor')}
+                </button>
+              )}
             </>
           )}
         </div>

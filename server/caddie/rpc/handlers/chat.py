@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from caddie.engine.attachments import read_attachments, read_picture
 from caddie.engine.compacting import compact
+from caddie.engine.whole_results import whole_result
 from caddie.errors import CaddieError
 from caddie.protocol import chat as wire
 from caddie.protocol import methods
@@ -97,6 +98,11 @@ def bind_handlers(server: Server, app: App) -> None:
             interrupted=session.is_cut,
         )
 
+    async def result_of_call(params: wire.CallParams) -> wire.WholeResult:
+        engine = await app.engine()
+        session = await engine.sessions.get(params.session_id)
+        return wire.WholeResult(text=await whole_result(session, engine.results, params.call_id))
+
     async def rename_session(params: wire.SessionRenameParams) -> wire.SessionInfo:
         engine = await app.engine()
         return convert.session(await engine.sessions.rename(params.session_id, params.title))
@@ -137,6 +143,7 @@ def bind_handlers(server: Server, app: App) -> None:
     bind(server, methods.CHAT_DRAFT, draft)
     bind(server, methods.SESSION_LIST, list_sessions)
     bind(server, methods.SESSION_OPEN, open_session)
+    bind(server, methods.SESSION_RESULT, result_of_call)
     bind(server, methods.SESSION_RENAME, rename_session)
     bind(server, methods.SESSION_DELETE, delete_session)
     bind(server, methods.SESSION_COMPACT, compact_session)

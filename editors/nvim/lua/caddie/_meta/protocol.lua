@@ -68,6 +68,7 @@
 ---@field result? string Text of the result, capped for display.
 ---@field isError boolean
 ---@field elapsedMs integer
+---@field resultChars? integer How long the whole is, where `result` is its beginning; `caddie/session/result` has it.
 
 ---@class caddie.TodoEvent
 ---@field kind "todo"
@@ -146,6 +147,13 @@
 ---@field call? caddie.ToolCallEvent
 ---@field attachments? string[] Names of what the person attached.
 ---@field picks? string[] Wire names of the tools that the person picked.
+
+---@class caddie.CallParams
+---@field sessionId string
+---@field callId string
+
+---@class caddie.WholeResult
+---@field text string
 
 ---@class caddie.SessionRenameParams
 ---@field sessionId string
@@ -657,6 +665,9 @@ return {
   --- The transcript of a stored conversation; the next turn may go on with its id.
   --- toServer: caddie.SessionParams -> caddie.SessionOpenResult
   SESSION_OPEN = "caddie/session/open",
+  --- The whole result of a tool call, of which events and transcripts have the beginning.
+  --- toServer: caddie.CallParams -> caddie.WholeResult
+  SESSION_RESULT = "caddie/session/result",
   --- Gives a new title.
   --- toServer: caddie.SessionRenameParams -> caddie.SessionInfo
   SESSION_RENAME = "caddie/session/rename",
