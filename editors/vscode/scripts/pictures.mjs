@@ -9,6 +9,7 @@ const PICTURES = {
   'vscode-waiting': 'prompts/prompt-hidden',
   'vscode-permission': 'prompts/prompt-shown',
   'vscode-folders': 'folders/changes',
+  'vscode-review': 'review/lenses',
   'vscode-untrusted': 'trust/untrusted',
 };
 

@@ -1,99 +1,131 @@
-/** Which files have turns of a conversation changed, and what stood in them before? Pure. */
-import type { ChangedFile } from '../../webview/src/bridge';
-import { isInside, shownPath, type Root } from '../../webview/src/roots';
-import type { DiffPreview } from '../protocol';
+/** What have turns of the conversation changed in files, as the server says, and what does the person say to it? No `vscode` here. */
+import type { ChangesResult, FileChanges, FileChoice, UndoResult } from '../protocol';
+import type { Action, Conversation } from '../../webview/src/store';
+import { hasConflict, noticeOf } from './said';
 
-interface Known {
-  path: string;
-  turns: string[];
-  added: number;
-  removed: number;
-  /** As the first question about this file showed it. */
-  before?: string;
+export interface ChangesServer {
+  changes(sessionId: string, path?: string): Promise<ChangesResult>;
+  keep(sessionId: string, files?: FileChoice[]): Promise<ChangesResult>;
+  undo(sessionId: string, what: { turnId?: string; files?: FileChoice[] }): Promise<UndoResult>;
+}
+
+interface Around {
+  readonly conversation: Conversation;
+  act(action: Action): void;
+  /** Said by screen readers. */
+  say(words: string): void;
+  tell(): void;
 }
 
 export class Changes {
-  private files = new Map<string, Known>();
-  /** As it was before the newest undo. */
-  private beforeUndo = this.files;
-  private readonly previews = new Map<string, { before: string; added: number; removed: number }>();
+  files: readonly FileChanges[] = [];
+  /** What takes back the undos since the last message, the newest last. */
+  private undoIds: string[] = [];
+  private asked = 0;
+  private readonly listeners = new Set<() => void>();
 
-  constructor(private readonly roots: () => readonly Root[] = () => []) {}
+  constructor(
+    private readonly desk: Around,
+    private readonly link: ChangesServer,
+  ) {}
 
-  /** The server asked before it changed this file. */
-  previewed({ path, before, unified }: DiffPreview): void {
-    const known = this.previews.get(path);
-    const [added, removed] = counted(unified);
-    this.previews.set(path, {
-      before: known?.before ?? before,
-      added: (known?.added ?? 0) + added,
-      removed: (known?.removed ?? 0) + removed,
-    });
+  onChange(listen: () => void): void {
+    this.listeners.add(listen);
   }
 
-  turnChanged(turnId: string, paths: readonly string[]): void {
-    for (const path of paths) {
-      const known = this.files.get(path) ?? { path, turns: [], added: 0, removed: 0 };
-      const preview = this.preview(path);
-      const before = known.before ?? preview?.before;
-      this.files.set(path, {
-        ...{ path, turns: [...known.turns, turnId] },
-        added: known.added + (preview?.added ?? 0),
-        removed: known.removed + (preview?.removed ?? 0),
-        ...(before === undefined ? {} : { before }),
-      });
-    }
-    this.previews.clear();
-  }
-
-  undone(turnId: string): void {
-    this.beforeUndo = new Map(this.files);
-    for (const [path, known] of this.files) {
-      const turns = known.turns.filter((turn) => turn !== turnId);
-      if (turns.length > 0) this.files.set(path, { ...known, turns });
-      else this.files.delete(path);
-    }
-  }
-
-  redone(): void {
-    this.files = this.beforeUndo;
-  }
-
-  /** The person has seen them and is content. */
-  keep(): void {
-    this.files.clear();
-  }
-
-  before(path: string): string | undefined {
-    return this.files.get(path)?.before;
+  get canRedo(): boolean {
+    return this.undoIds.length > 0;
   }
 
   /** Those that one of these turns has changed. */
-  of(turns: readonly string[]): readonly Known[] {
-    return [...this.files.values()].filter((file) => file.turns.some((turn) => turns.includes(turn)));
+  of(turns: readonly string[]): FileChanges[] {
+    return this.files.filter((file) => file.turns.some((turn) => turns.includes(turn)));
   }
 
-  list(): ChangedFile[] {
-    return [...this.files.values()].map(({ path, turns, added, removed, before }) => ({
-      ...{ path, shown: shownPath(path, this.roots()), added, removed, turnId: turns.at(-1) },
-      canDiff: before !== undefined,
-    }));
+  /** Never refuses: a list that cannot be had now stays as it was. */
+  async refresh(): Promise<void> {
+    const { sessionId } = this.desk.conversation;
+    const asked = ++this.asked;
+    if (!sessionId) return this.become([]);
+    const found = await this.link.changes(sessionId).catch(() => undefined);
+    if (found && asked === this.asked) this.become(found.files);
   }
 
-  /** A question names the whole path, a result the one from the first folder on. */
-  private preview(path: string): { before: string; added: number; removed: number } | undefined {
-    const end = `/${path.replaceAll('\\', '/')}`;
-    const others = this.roots().slice(1);
-    const ends = [...this.previews.keys()].filter(
-      (one) => one.replaceAll('\\', '/').endsWith(end) && !others.some((root) => isInside(one, root)),
-    );
-    const [shortest = ''] = ends.sort((a, b) => a.length - b.length);
-    return this.previews.get(path) ?? this.previews.get(shortest);
+  /** One file with its text without the changes. */
+  async look(path: string): Promise<FileChanges | undefined> {
+    const found = await this.link.changes(this.sessionId, path);
+    return found.files[0];
   }
-}
 
-function counted(unified: string): [added: number, removed: number] {
-  const lines = unified.split('\n').filter((line) => !line.startsWith('+++ ') && !line.startsWith('--- '));
-  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  return [count('+'), count('-')];
+  /** They are accepted; without `files` all of them. */
+  async keep(files?: FileChoice[]): Promise<void> {
+    const asked = ++this.asked;
+    const left = await this.link.keep(this.sessionId, files).catch(async (error: unknown) => {
+      await this.refresh(); // what the person looked at is not there any more
+      throw error;
+    });
+    if (asked === this.asked) this.become(left.files);
+  }
+
+  /** Files or hunks of what is listed. What went well is seen in the list; a conflict is told. */
+  async takeBack(files: FileChoice[]): Promise<UndoResult> {
+    const result = await this.undo({ files });
+    if (hasConflict(result) || result.notCovered) this.desk.act(noticeOf(result));
+    else this.desk.say(result.message);
+    return result;
+  }
+
+  async takeBackAll(): Promise<UndoResult | undefined> {
+    return this.files.length > 0 ? this.takeBack(this.files.map(({ path }) => ({ path }))) : undefined;
+  }
+
+  /** The newest turn whose changes are in force, or this one. */
+  async undoTurn(turnId?: string): Promise<UndoResult> {
+    const result = await this.undo({ turnId });
+    this.desk.act(noticeOf(result));
+    return result;
+  }
+
+  /** Takes the newest undo back; it is offered until the next message. */
+  async redo(): Promise<void> {
+    const undoId = this.undoIds.at(-1);
+    if (!undoId) return;
+    const result = await this.link.undo(this.sessionId, { turnId: undoId });
+    this.undoIds = this.undoIds.filter((one) => one !== undoId);
+    this.desk.act(noticeOf(result));
+    await this.refresh();
+  }
+
+  forgetUndos(): void {
+    this.undoIds = [];
+    this.desk.tell();
+  }
+
+  /** Another conversation. */
+  clear(): void {
+    this.asked += 1;
+    this.undoIds = [];
+    this.become([]);
+  }
+
+  private get sessionId(): string {
+    return this.desk.conversation.sessionId ?? '';
+  }
+
+  private async undo(what: { turnId?: string; files?: FileChoice[] }): Promise<UndoResult> {
+    try {
+      const result = await this.link.undo(this.sessionId, what);
+      if (result.undoId) this.undoIds.push(result.undoId);
+      return result;
+    } finally {
+      await this.refresh();
+      this.desk.tell();
+    }
+  }
+
+  private become(files: readonly FileChanges[]): void {
+    const before = this.files;
+    this.files = files;
+    if (before.length + files.length > 0) for (const listen of this.listeners) listen();
+  }
 }

@@ -4,11 +4,11 @@ import type {
   ChatEvent,
   CompactResult,
   DraftParams,
-  PermissionAsk,
+  FileChanges,
+  Hunk,
   SessionOpenResult,
   TurnParams,
   TurnResult,
-  UndoResult,
   UsageResult,
 } from '../protocol';
 import type { Desk, Prompt, Queued, Savings, ServerState, ToPage } from '../../webview/src/bridge';
@@ -24,18 +24,17 @@ import {
 import { mentioned } from '../../webview/src/commands';
 import type { Root } from '../../webview/src/roots';
 import { Beside, type Goods, type HintWishes, type Load } from './beside';
-import { Changes } from './changes';
+import { Changes, type ChangesServer } from './changes';
 import { Editing, type Instead } from './editing';
-import { hasConflict, messageOf, noticeOf, Stopped } from './said';
+import { messageOf, Stopped } from './said';
 import { Waiting } from './waiting';
 
 /** The server, as far as the chat needs it. Each refuses with an Error that says what is wrong. */
-export interface Server {
+export interface Server extends ChangesServer {
   turn(params: TurnParams, signal: AbortSignal): Promise<TurnResult>;
   draft(params: DraftParams): void;
   open(sessionId: string): Promise<SessionOpenResult>;
   rewind(sessionId: string, turnId: string): Promise<SessionOpenResult>;
-  undo(sessionId: string, turnId?: string): Promise<UndoResult>;
   compact(sessionId: string): Promise<CompactResult>;
   usage(sessionId?: string): Promise<UsageResult>;
 }
@@ -56,6 +55,8 @@ export interface Rim {
 type Outgoing = Queued & Load & { instead?: Instead };
 
 const FLUSH_MS = 20;
+/** Of one hunk, in the list. */
+const SHOWN_LINES = 12;
 
 export class ChatDesk {
   conversation: Conversation = newConversation();
@@ -65,7 +66,7 @@ export class ChatDesk {
   private chosenMode: Mode | undefined;
   model = '';
   readonly waiting = new Waiting(() => this.tell());
-  readonly changes = new Changes(() => this.rim.roots());
+  readonly changes: Changes;
   readonly beside: Beside;
   readonly editing: Editing;
   private queue: Outgoing[] = [];
@@ -77,8 +78,6 @@ export class ChatDesk {
   private ended: Promise<boolean> = Promise.resolve(true);
   /** What went with the message that is being answered. */
   private leaving: Goods | undefined;
-  /** What takes back the newest undo. */
-  private undoId: string | undefined;
   private outbox: Action[] = [];
   private isTelling = false;
   private ids = 0;
@@ -91,6 +90,11 @@ export class ChatDesk {
       () => this.tell(),
       () => rim.hintWishes(),
     );
+    this.changes = new Changes(this, link);
+    this.changes.onChange(() => {
+      rim.post({ type: 'changes', files: this.shownChanges });
+      this.tell();
+    });
     this.editing = new Editing(this, link, rim);
   }
 
@@ -104,9 +108,8 @@ export class ChatDesk {
       hints: this.beside.hints,
       picks: this.beside.picks,
       chips: this.beside.chips,
-      changed: this.changes.list(),
       editing: this.editing.shown,
-      canRedo: this.undoId !== undefined,
+      canRedo: this.changes.canRedo,
       savings: this.savings,
       can: { undo: true, compact: true },
       prompts: this.prompts,
@@ -115,11 +118,23 @@ export class ChatDesk {
     };
   }
 
+  /** The list shows the beginning of each hunk. */
+  private get shownChanges(): FileChanges[] {
+    return this.changes.files.map((file) => ({ ...file, hunks: file.hunks.map(shortened) }));
+  }
+
   /** Everything a page needs that was just loaded. What is on its way is in it already. */
   start(): ToPage {
     this.flush();
     const { conversation, desk } = this;
-    return { type: 'start', conversation, desk, draft: this.beside.draft, now: this.rim.now() };
+    return {
+      ...{ type: 'start', conversation, desk, changes: this.shownChanges, draft: this.beside.draft },
+      now: this.rim.now(),
+    };
+  }
+
+  say(text: string): void {
+    this.rim.post({ type: 'say', text });
   }
 
   act(action: Action): void {
@@ -185,7 +200,7 @@ export class ChatDesk {
     }
     if (this.running !== mine) return false;
     const { text, tools, attachments, parts, goods } = outgoing;
-    this.undoId = undefined;
+    this.changes.forgetUndos();
     this.act({ do: 'start', text, picks: tools, attachments, at: this.rim.now() });
     this.tell();
     const { sessionId } = this.conversation;
@@ -206,7 +221,6 @@ export class ChatDesk {
       this.mode = result.mode;
       this.chosenMode = undefined;
       this.model = result.model || this.model;
-      this.changes.turnChanged(result.turnId, result.changedFiles ?? []);
       void this.refreshSavings();
       return true;
     } catch (error) {
@@ -215,6 +229,7 @@ export class ChatDesk {
       this.act({ do: 'failed', message });
       return false;
     } finally {
+      if (this.running === mine) void this.changes.refresh();
       this.rim.changed();
     }
   }
@@ -281,6 +296,7 @@ export class ChatDesk {
     this.mode = opened.session.mode;
     this.chosenMode = undefined;
     void this.refreshSavings();
+    void this.changes.refresh();
     this.tell();
   }
 
@@ -290,23 +306,13 @@ export class ChatDesk {
     this.running = undefined;
     this.queue = [];
     this.waiting.withdrawAll();
-    this.changes.keep();
-    this.undoId = undefined;
+    this.changes.clear();
     this.beside.clearHints();
   }
 
   setMode(mode: Mode): void {
     this.mode = this.chosenMode = mode;
     this.tell();
-  }
-
-  async undo(turnId?: string): Promise<UndoResult | undefined> {
-    const { sessionId } = this.conversation;
-    if (!sessionId) return undefined;
-    const result = await this.link.undo(sessionId, turnId);
-    this.undoId = result.undoId;
-    this.tellUndone(result, () => this.changes.undone(result.turnId));
-    return result;
   }
 
   /** Undefined when there is nothing to shorten. */
@@ -333,26 +339,6 @@ export class ChatDesk {
     this.rim.post({ type: 'compose', text, how: 'replace', focus: true });
   }
 
-  /** Takes the newest undo back; it is offered until the next message. */
-  async redo(): Promise<void> {
-    const { sessionId } = this.conversation;
-    if (!sessionId || !this.undoId) return;
-    const result = await this.link.undo(sessionId, this.undoId);
-    this.undoId = undefined;
-    this.tellUndone(result, () => this.changes.redone());
-  }
-
-  private tellUndone(result: UndoResult, follow: () => void): void {
-    this.act(noticeOf(result));
-    if (!hasConflict(result)) follow();
-    this.tell();
-  }
-
-  keepChanges(): void {
-    this.changes.keep();
-    this.tell();
-  }
-
   async refreshSavings(): Promise<void> {
     if (this.server.state !== 'ready') return;
     const { sessionId } = this.conversation;
@@ -370,14 +356,11 @@ export class ChatDesk {
     this.server = server;
     if (server.state === 'ready' && !wasReady) {
       void this.refreshSavings();
+      void this.changes.refresh();
       this.searchAgain();
     }
     if (server.state !== 'ready') this.waiting.withdrawAll();
     this.tell();
-  }
-
-  previewed(ask: PermissionAsk): void {
-    if (ask.preview?.kind === 'diff') this.changes.previewed(ask.preview);
   }
 
   /** Hints for what was typed before the server, or a tool, was there. */
@@ -394,6 +377,11 @@ export class ChatDesk {
   private newId(): string {
     return `${++this.ids}`;
   }
+}
+
+function shortened(hunk: Hunk): Hunk {
+  const cut = Math.max(hunk.lines.length - SHOWN_LINES, 0);
+  return { ...hunk, lines: hunk.lines.slice(0, SHOWN_LINES), cut: hunk.cut + cut };
 }
 
 function pick({ sessionId, turnId, usage, mode, model }: TurnResult) {

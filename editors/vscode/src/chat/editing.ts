@@ -34,7 +34,7 @@ interface Around {
 
 interface Server {
   rewind(sessionId: string, turnId: string): Promise<SessionOpenResult>;
-  undo(sessionId: string, turnId?: string): Promise<UndoResult>;
+  undo(sessionId: string, what: { turnId: string }): Promise<UndoResult>;
 }
 
 interface Rim {
@@ -133,6 +133,7 @@ export class Editing {
       const { session } = await this.link.rewind(sessionId, turnId);
       if (desk.conversation.sessionId !== sessionId) return false;
       desk.act({ do: 'rewound', turnId, title: session.title });
+      void desk.changes.refresh();
       for (const notice of told) desk.act(notice);
       return true;
     } catch (error) {
@@ -149,9 +150,7 @@ export class Editing {
     for (const turnId of turns.filter((turn) => changed.has(turn)).reverse()) {
       if (signal.aborted) break;
       try {
-        const result = await this.link.undo(sessionId, turnId);
-        this.desk.changes.undone(turnId);
-        told.push(noticeOf(result));
+        told.push(noticeOf(await this.link.undo(sessionId, { turnId })));
       } catch (error) {
         told.push({ do: 'notice', level: 'warning', text: messageOf(error) });
       }

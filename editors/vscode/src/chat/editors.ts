@@ -63,8 +63,8 @@ async function isWanted(uri: vscode.Uri): Promise<boolean> {
 }
 
 /** The file itself on the right: VS Code's own arrows take single changes back. */
-export async function openChange(name: string, before: vscode.Uri | undefined): Promise<void> {
-  const uri = fileOf(name);
+export async function openChange(name: string, before?: vscode.Uri, after?: vscode.Uri): Promise<void> {
+  const uri = after ?? fileOf(name);
   if (!before) return void (await vscode.commands.executeCommand('vscode.open', uri));
   const title = vscode.l10n.t('{0} (before ↔ now)', path.basename(name));
   await vscode.commands.executeCommand('vscode.diff', before, uri, title, { preview: true });

@@ -32,8 +32,11 @@ export class Errands {
   }
 
   async openChange(name: string): Promise<void> {
-    const before = this.desk.changes.before(name);
-    await openChange(name, before === undefined ? undefined : await this.keepText(name, before));
+    const file = await this.desk.changes.look(name);
+    const isText = file?.before !== undefined && (file.hunks.length > 0 || file.status !== 'modified');
+    const before = isText ? await this.keepText(name, file.before ?? '') : undefined;
+    const after = file?.status === 'deleted' ? await this.keepText(name, '') : undefined;
+    await openChange(name, before, after);
   }
 
   /** A text that is no file, in the extension's own read-only documents. */
@@ -71,7 +74,8 @@ export class Errands {
   }
 
   async undo(): Promise<void> {
-    if (!(await this.desk.undo())) throw new Error(vscode.l10n.t('Nothing was done in this conversation yet.'));
+    if (!this.sessionId) throw new Error(vscode.l10n.t('Nothing was done in this conversation yet.'));
+    await this.desk.changes.undoTurn();
   }
 
   async attachThat(what: 'pick' | 'selection' | 'problems'): Promise<void> {

@@ -9,7 +9,9 @@ import {
   chatTurn,
   mcpStatus,
   promptsChanged,
+  sessionChanges,
   sessionCompact,
+  sessionKeep,
   sessionOpen,
   sessionRewind,
   sessionUndo,
@@ -28,6 +30,7 @@ import { followLink, insertCode, LastEditor } from './editors';
 import { Errands } from './errands';
 import { pickModel } from './models';
 import { Pages } from './pages';
+import { EditorReview } from './review';
 import { Stopped } from './said';
 import { roots } from '../folders';
 import { SessionPicker } from './sessions';
@@ -78,7 +81,7 @@ class Chat implements ChatPanel {
     });
     this.errands = new Errands(client, this.desk, this.sessions, this.lastEditor);
     this.parts = vscode.Disposable.from(
-      ...[this.pages, this.lastEditor, this.changed],
+      ...[this.pages, this.lastEditor, this.changed, new EditorReview(this.desk.changes)],
       client.onEvent(chatEvent, (params) => this.desk.event(params)),
       client.onEvent(promptsChanged, () => this.refreshPrompts()),
       client.onEvent(toolsChanged, () => this.desk.searchAgain()),
@@ -109,7 +112,6 @@ class Chat implements ChatPanel {
   }
 
   askPermission(params: PermissionAsk, token: vscode.CancellationToken) {
-    this.desk.previewed(params);
     return cancellable(this.desk.waiting.permission(params, (withdraw) => token.onCancellationRequested(withdraw)));
   }
 
@@ -240,12 +242,12 @@ class Chat implements ChatPanel {
         return this.errands.showResult(message.callId, message.title, message.how);
       case 'showWhole':
         return this.errands.showWhole(message.title, message.text);
-      case 'undoTurn':
-        return this.errands.undo();
+      case 'keepChanges':
+        return desk.changes.keep(message.files);
+      case 'takeBackChanges':
+        return void (await (message.files ? desk.changes.takeBack(message.files) : desk.changes.takeBackAll()));
       case 'redo':
-        return desk.redo();
-      case 'keep':
-        return desk.keepChanges();
+        return desk.changes.redo();
       case 'openChange':
         return this.errands.openChange(message.path);
       case 'log':
@@ -333,7 +335,9 @@ function serverOf(client: CaddieClient): Server {
     draft: (params) => client.notify(chatDraft, params),
     open: (sessionId) => client.request(sessionOpen, { sessionId }),
     rewind: (sessionId, turnId) => client.request(sessionRewind, { sessionId, turnId }),
-    undo: (sessionId, turnId) => client.request(sessionUndo, { sessionId, turnId }),
+    undo: (sessionId, what) => client.request(sessionUndo, { sessionId, ...what }),
+    changes: (sessionId, path) => client.request(sessionChanges, { sessionId, path }),
+    keep: (sessionId, files) => client.request(sessionKeep, { sessionId, files }),
     compact: (sessionId) => client.request(sessionCompact, { sessionId }),
     usage: (sessionId) => client.request(usageReport, { sessionId }),
   };

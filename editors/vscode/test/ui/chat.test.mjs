@@ -83,11 +83,11 @@ check('an edit is permitted by its diff, lands in the file, is looked at and tak
   await chat.frame.locator('.changed-name').click();
   await page.locator('.tab').filter({ hasText: 'before' }).waitFor(WAIT);
   await bench.shot('changes');
-  await chat.button('Undo the turn').click();
+  await chat.button('Take back all').click();
   await until('the file is as before', () => /return \[\]/.test(bench.read('invoices.py')));
   await chat.button('Undo the undo').click();
   await until('the change is there again', () => /sorted/.test(bench.read('invoices.py')));
-  await chat.button('Undo the turn').click();
+  await chat.ask('/undo');
   await until('the file is as before', () => /return \[\]/.test(bench.read('invoices.py')));
   await until('no file is listed', async () => (await chat.frame.locator('.changed-name').count()) === 0);
 });

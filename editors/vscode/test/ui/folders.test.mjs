@@ -91,15 +91,16 @@ check('files of both folders are changed unasked, listed with their folder, open
   await chat.isIdle();
   assert.equal(bench.read('notes.md'), 'of the shop, new\n');
   const names = chat.frame.locator('.changed-name');
-  assert.deepEqual((await names.allInnerTexts()).map((name) => name.trim()).sort(), ['api/notes.md', 'ws/notes.md']);
+  const told = (await names.allInnerTexts()).map((name) => name.split(/\s+/).slice(1).join(' '));
+  assert.deepEqual(told.sort(), ['notes.md api', 'notes.md ws']);
   const found = model.requests.map(said).find(({ text }) => text.includes(`notes.md\n${path}`));
   assert.ok(found || JSON.stringify(model.requests.at(-1).body).includes(`notes.md\\n${path}`), 'Grep looked in both');
-  await names.filter({ hasText: 'ws/notes.md' }).click();
+  await names.filter({ hasText: 'ws' }).click();
   await page.locator('.view-lines').filter({ hasText: 'of the shop, new' }).first().waitFor(WAIT);
-  await names.filter({ hasText: 'api/notes.md' }).click();
+  await names.filter({ hasText: 'api' }).click();
   await page.locator('.view-lines').filter({ hasText: 'of the api, new' }).first().waitFor(WAIT);
   await bench.shot('changes');
-  await chat.button('Undo the turn').click();
+  await chat.button('Take back all').click();
   await until('both are as before', () => bench.read('notes.md') === 'of the shop\n');
 });
 

@@ -5,8 +5,9 @@ import { callTool, say, startModel } from '../kit/model.mjs';
 import { Panel } from '../kit/panel.mjs';
 import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
 
+const WAIT = { timeout: 60_000 };
 const LINES = Array.from({ length: 30 }, (_, at) => `line_${at + 1} = ${at + 1}`);
-let bench, chat, model;
+let bench, chat, model, page;
 const { check, state } = sharing(() => bench);
 
 before(async () => {
@@ -17,6 +18,7 @@ before(async () => {
     files: { 'numbers.py': `${LINES.join('\n')}\n`, 'old.txt': 'Not needed any more.\n' },
     size: { width: 1280, height: 900 },
   });
+  page = bench.page;
   chat = new Panel(bench);
   await chat.open();
 }, { timeout: 240_000 });
@@ -69,6 +71,98 @@ check('a message that is edited replaces its turn and what followed, with their 
   assert.doesNotMatch(JSON.stringify(model.requests.at(-1).body.messages), /wrong thing|What was that/);
   assert.equal(bench.read('numbers.py'), `${LINES.join('\n')}\n`);
   await bench.shot('edited');
+});
+
+const changes = () => chat.frame.locator('.changes');
+const files = () => chat.frame.locator('.changed-file .changed-base').allInnerTexts();
+const listed = (...names) => until(`${names} are listed`, async () => String(await files()) === String(names));
+const lines = (changed) => `${LINES.map((line, at) => changed[at + 1] ?? line).join('\n')}\n`;
+const lens = (words) => page.locator('.codelens-decoration a').filter({ hasText: words });
+const openFile = async (name) => {
+  await page.keyboard.press('Control+P');
+  await page.locator('.quick-input-widget input').fill(name);
+  await bench.quickPick(name).click();
+  await page.locator('.tab.active').filter({ hasText: name }).waitFor(WAIT);
+};
+
+check('what a turn changed is kept and taken back by file and by hunk', async () => {
+  model.play(
+    read('numbers.py'),
+    edit('numbers.py', 'line_3 = 3', 'line_3 = 33\nline_3b = 34'),
+    edit('numbers.py', 'line_15 = 15', 'line_15 = 155'),
+    edit('numbers.py', 'line_25 = 25\n', ''),
+    callTool('Write', { path: `${bench.workspace}/made.txt`, content: 'Made by the model.\n' }),
+    say('All changed.'),
+  );
+  await chat.ask('Change the numbers');
+  await chat.says('All changed.');
+  await listed('made.txt', 'numbers.py');
+  assert.match(await changes().innerText(), /2 files changed[\s\S]*made\.txt[\s\S]*\+1[\s\S]*numbers\.py[\s\S]*\+3[\s\S]*−3/);
+  await chat.button('Changes in numbers.py').click();
+  assert.deepEqual(await chat.frame.locator('.changed-place > span').allInnerTexts(), ['lines 3–4', 'line 16', 'line 25']);
+  await bench.shot('hunks');
+  await chat.button('Take back lines 3–4').click();
+  await until('one hunk is taken back', () => bench.read('numbers.py') === lines({ 15: 'line_15 = 155' }).replace('line_25 = 25\n', ''));
+  await chat.button('Undo the undo').click();
+  await until('it is there again', () => /line_3b/.test(bench.read('numbers.py')));
+  await chat.button('Keep lines 3–4').click();
+  await chat.frame.locator('.changed-place').filter({ hasText: 'lines 3–4' }).waitFor({ state: 'detached' });
+  await chat.button('Take back made.txt').click();
+  await listed('numbers.py');
+  assert.throws(() => bench.read('made.txt'));
+  await chat.frame.locator('.changed-name').click();
+  await page.locator('.monaco-diff-editor').first().waitFor(WAIT);
+  await page.locator('.tab').filter({ hasText: 'before' }).waitFor(WAIT);
+  await bench.shot('diff');
+  await bench.command('View: Close All Editors');
+});
+
+check('in the editor, each change has its lenses, and the command at the cursor does the same', async () => {
+  await openFile('numbers.py');
+  await lens('Take back').first().waitFor(WAIT);
+  assert.equal(await lens('Keep').count(), 2);
+  await bench.shot('lenses');
+  for (const theme of ['Default High Contrast', 'Default Light Modern']) {
+    bench.set({ 'workbench.colorTheme': theme });
+    await chat.frame.locator(theme.includes('Light') ? 'body.vscode-light' : 'body.vscode-high-contrast').waitFor({ ...WAIT, state: 'attached' });
+    await bench.shot(`lenses-${theme.split(' ')[1].toLowerCase()}`);
+  }
+  bench.set({ 'workbench.colorTheme': undefined });
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('# typed by hand\n');
+  await chat.frame.locator('.changed-place').filter({ hasText: 'line 17' }).waitFor(WAIT);
+  await lens('Take back').first().click();
+  await page.locator('.view-line').filter({ hasText: 'line_15 = 15' }).filter({ hasNotText: '155' }).waitFor(WAIT);
+  await until('one lens is left', async () => (await lens('Keep').count()) === 1);
+  await page.keyboard.press('Control+S');
+  await until('it is saved', () => bench.read('numbers.py').startsWith('# typed by hand\nline_1 = 1'));
+  assert.match(bench.read('numbers.py'), /line_15 = 15\n[\s\S]*line_24 = 24\nline_26/);
+  await page.keyboard.press('Control+G');
+  await page.locator('.quick-input-widget input').fill(':27');
+  await page.keyboard.press('Enter');
+  await bench.command('Caddie: Keep the Change at the Cursor');
+  await changes().waitFor({ state: 'detached', ...WAIT }).catch(async () => chat.button('Undo the undo').waitFor());
+  await until('nothing is listed', async () => (await files()).length === 0);
+  assert.equal(await lens('Keep').count(), 0);
+});
+
+check('what is to be reviewed is there again after a reload, and what others changed too is told', async () => {
+  model.play(read('old.txt'), edit('old.txt', 'any more', 'at all'), say('Old.'));
+  await chat.ask('Change the old one');
+  await chat.says('Old.');
+  await listed('old.txt');
+  await page.waitForTimeout(500);
+  const reloaded = page.waitForEvent('load');
+  await bench.command('Developer: Reload Window');
+  await reloaded;
+  await page.locator('.monaco-workbench .activitybar').waitFor(WAIT);
+  await chat.open();
+  await listed('old.txt');
+  bench.write('old.txt', 'Not needed by anybody.\n');
+  await chat.button('Take back old.txt').click();
+  await chat.says('Left as it is');
+  await bench.shot('conflict');
+  await chat.frame.locator('.changed-blocked').waitFor(WAIT);
 });
 
 check('words are not lost when the conversation cannot go back', async () => {

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Changes } from '../../src/chat/changes';
 import { ChatDesk, type Server } from '../../src/chat/desk';
 import { pageHtml } from '../../src/chat/html';
 import { Stopped } from '../../src/chat/said';
 import { Withdrawn } from '../../src/chat/waiting';
-import type { DraftParams, HintInfo, TurnParams, TurnResult, UsageResult } from '../../src/protocol';
+import type {
+  ChangesResult,
+  DraftParams,
+  FileChanges,
+  FileChoice,
+  HintInfo,
+  TurnParams,
+  TurnResult,
+  UsageResult,
+} from '../../src/protocol';
 import type { Desk, ToPage } from '../../webview/src/bridge';
 import { apply, newConversation } from '../../webview/src/store';
 import { BASH, call, done, EDIT, text, turn } from '../../webview/test/story';
@@ -25,6 +33,11 @@ function office(never: string[] = []) {
   const drafts: DraftParams[] = [];
   const asked: string[] = [];
   const refusals: Record<string, string> = {};
+  const conflicts: string[] = [];
+  /** What `caddie/session/changes` answers. */
+  const listed: FileChanges[] = [];
+  const slowness: { answered: Promise<ChangesResult> }[] = [];
+  const told = (files: FileChoice[]) => files.map(({ path, hunks = [] }) => [path, ...(hunks ?? [])].join(' ')).join();
   const done = async <Result>(what: string, result: Result): Promise<Result> => {
     asked.push(what);
     if (refusals[what]) throw new Error(refusals[what]);
@@ -59,11 +72,24 @@ function office(never: string[] = []) {
     }),
     rewind: (sessionId, turnId) =>
       done(`rewind ${turnId}`, { session: session(sessionId), transcript: [], todo: [], notices: [], interrupted: false }),
-    undo: (_, turnId = 't1') =>
-      done(`undo ${turnId}`, {
-        ...{ turnId, undoId: 'u1', message: 'Taken back.' },
-        files: [{ path: 'a.py', outcome: 'restored' as const }],
-      }),
+    undo: (_, { turnId = '', files = [] }) => {
+      const conflict = files.some(({ path }) => conflicts.includes(path));
+      const outcome = conflict ? ('conflict' as const) : ('restored' as const);
+      return done(`undo ${turnId || told(files)}`, {
+        ...{ turnId, message: conflict ? 'Left as it is: a.py.' : 'Taken back.' },
+        ...(conflict ? {} : { undoId: `u${asked.filter((what) => what.startsWith('undo')).length + 1}` }),
+        files: [{ path: 'a.py', outcome }],
+      });
+    },
+    changes: async () => {
+      const wait = slowness.pop();
+      return wait ? wait.answered : { files: [...listed] };
+    },
+    keep: async (_, files = []) => {
+      await done(`keep ${told(files)}`, undefined);
+      listed.splice(0, listed.length, ...listed.filter(({ path }) => !files.some((file) => file.path === path)));
+      return { files: [...listed] };
+    },
     compact: async () => ({ notes: '', tokensBefore: 900, tokensAfter: 90 }),
     usage: async () => ({ total: { saved: 41_000, tokens: 61_000 } }) as UsageResult,
   };
@@ -87,9 +113,19 @@ function office(never: string[] = []) {
       .filter((item) => !item.void)
       .map((item) => (item.kind === 'call' ? item.call.label : 'text' in item ? item.text : item.kind));
   const composed = () => posted.flatMap((message) => (message.type === 'compose' ? [message.text] : []));
-  return { desk, turns, posted, drafts, settle, shown, wants, asked, refusals, composed };
+  /** The next look at the changes is answered when the test says so. */
+  const slow = () => {
+    let answer: (result: ChangesResult) => void = () => undefined;
+    slowness.push({ answered: new Promise((resolve) => (answer = resolve)) });
+    return { answer };
+  };
+  return { desk, turns, posted, drafts, settle, shown, wants, asked, refusals, composed, conflicts, listed, slow };
 }
 
+const HUNK = { id: 'h1', oldStart: 2, oldLines: 1, newStart: 2, newLines: 1, lines: ['-a', '+b'], cut: 0 };
+const changed = (path: string, turns = ['t1']): FileChanges => ({
+  ...{ path, status: 'modified', added: 1, removed: 1, turns, hunks: [HUNK] },
+});
 const hint = (tool: string): HintInfo => ({ tool, label: tool, description: '', score: 0.8, state: 'deferred' });
 
 test('a message takes chips and picks with it, once', async () => {
@@ -280,35 +316,72 @@ test('permissions are answered each by its own, once; what is withdrawn is no an
   assert.deepEqual(desk.desk.asks, []);
 });
 
-test('changed files are counted from what was asked, and go when their turn is undone', async () => {
-  const { desk, turns, settle } = office();
-  desk.previewed(EDIT);
+test('what is to be reviewed is what the server says after each turn, and a late answer is none', async () => {
+  const { desk, turns, settle, listed, posted, slow } = office();
+  listed.push(changed('a.py'));
   desk.send('one');
-  turns[0]!.answer({ turnId: 't1', changedFiles: ['invoices.py', 'other.py'] });
+  turns[0]!.answer({});
   await settle();
-  const told = (value: Desk) =>
-    value.changed.map(({ shown, added, removed, canDiff }) => [shown, added, removed, canDiff]);
-  assert.deepEqual(told(desk.desk), [
-    ['invoices.py', 3, 2, true],
-    ['other.py', 0, 0, false],
-  ]);
-  assert.equal(desk.changes.before('invoices.py'), 'a\n');
-  assert.equal((await desk.undo())?.undoId, 'u1');
-  assert.deepEqual([desk.desk.changed, desk.desk.canRedo], [[], true]);
-  await desk.redo();
-  assert.deepEqual([told(desk.desk).length, told(desk.desk)[0]?.[1], desk.desk.canRedo], [2, 3, false]);
-  await desk.undo();
-  assert.deepEqual(desk.desk.changed, []);
+  assert.deepEqual(posted.findLast(({ type }) => type === 'changes'), { type: 'changes', files: [changed('a.py')] });
+  const late = slow();
+  const first = desk.changes.refresh();
+  listed.push(changed('b.py'));
+  await desk.changes.refresh();
+  late.answer({ files: [] });
+  await first;
+  assert.deepEqual(desk.changes.files.map(({ path }) => path), ['a.py', 'b.py']);
+  desk.newChat();
+  assert.deepEqual([desk.changes.files, posted.findLast(({ type }) => type === 'changes')], [[], { type: 'changes', files: [] }]);
 });
 
-test('a file that two turns changed stays until both are undone', () => {
-  const changes = new Changes();
-  changes.turnChanged('t1', ['a']);
-  changes.turnChanged('t2', ['a']);
-  changes.undone('t2');
-  assert.equal(changes.list().length, 1);
-  changes.undone('t1');
-  assert.equal(changes.list().length, 0);
+test('long hunks are shown by their beginning', async () => {
+  const { desk, turns, settle, listed } = office();
+  const lines = Array.from({ length: 400 }, (_, at) => `+${at}`);
+  listed.push({ ...changed('a.py'), hunks: [{ ...HUNK, lines, cut: 100 }] });
+  desk.send('one');
+  turns[0]!.answer({});
+  await settle();
+  const started = desk.start() as Extract<ToPage, { type: 'start' }>;
+  const [hunk] = started.changes[0]!.hunks;
+  assert.deepEqual([hunk?.lines.length, hunk?.cut, desk.changes.files[0]!.hunks[0]!.lines.length], [12, 488, 400]);
+});
+
+test('files and hunks are kept and taken back; each undo can be undone until the next message', async () => {
+  const { desk, turns, settle, listed, asked, shown } = office();
+  listed.push(changed('a.py'), changed('b.py'));
+  desk.send('one');
+  turns[0]!.answer({});
+  await settle();
+  await desk.changes.keep([{ path: 'a.py', hunks: ['h1'] }]);
+  assert.deepEqual(desk.changes.files.map(({ path }) => path), ['b.py']);
+  await desk.changes.takeBack([{ path: 'b.py', hunks: ['h1'] }]);
+  await desk.changes.takeBackAll();
+  assert.equal(desk.desk.canRedo, true);
+  await desk.changes.redo();
+  await desk.changes.redo();
+  await desk.changes.redo();
+  assert.deepEqual(asked, ['keep a.py h1', 'undo b.py h1', 'undo b.py', 'undo u2', 'undo u1']);
+  assert.deepEqual([desk.desk.canRedo, shown()], [false, ['one', 'Taken back.', 'Taken back.']]);
+  await desk.changes.undoTurn('t1');
+  assert.equal(desk.desk.canRedo, true);
+  desk.send('two');
+  await settle();
+  assert.equal(desk.desk.canRedo, false);
+});
+
+test('a conflict is told, and what is not there any more is looked at anew', async () => {
+  const { desk, turns, settle, listed, refusals, conflicts, shown } = office();
+  listed.push(changed('a.py'));
+  desk.send('one');
+  turns[0]!.answer({});
+  await settle();
+  conflicts.push('a.py');
+  await desk.changes.takeBack([{ path: 'a.py' }]);
+  assert.deepEqual(shown(), ['one', 'Left as it is: a.py.']);
+  refusals['keep a.py h1'] = 'a.py is not as it was when you looked at it; look again.';
+  listed.splice(0, 1, changed('b.py'));
+  await assert.rejects(desk.changes.keep([{ path: 'a.py', hunks: ['h1'] }]), /look again/);
+  assert.deepEqual(desk.changes.files.map(({ path }) => path), ['b.py']);
 });
 
 /** Two turns, each with a file and a pick; the second changed files. */
@@ -318,7 +391,8 @@ async function talked() {
     one.desk.beside.attach({ name: `${words}.txt`, text: words });
     one.desk.beside.pick(words);
     one.desk.send(words);
-    one.turns[at]!.answer({ turnId: `t${at + 1}`, changedFiles: at ? ['a.py', 'b.py'] : [] });
+    if (at) one.listed.push(changed('a.py', ['t2']), changed('b.py', ['t2']));
+    one.turns[at]!.answer({ turnId: `t${at + 1}` });
     await one.settle();
   }
   return one;

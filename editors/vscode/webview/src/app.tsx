@@ -25,7 +25,7 @@ export function App({ page }: { page: Page }) {
           <Asks asks={desk.asks} />
         </Transcript>
         <div class="below">
-          <Changes desk={desk} isRunning={conversation.state !== 'idle'} />
+          <Changes files={page.changes} desk={desk} isRunning={conversation.state !== 'idle'} />
           <Status desk={desk} conversation={conversation} />
           <Composer desk={desk} conversation={conversation} />
         </div>

@@ -1,6 +1,6 @@
 // What travels between the page and the extension? Both sides import this file and nothing else of each other.
 
-import type { HintInfo, PermissionAsk, QuestionAsk } from '../../src/protocol';
+import type { FileChanges, FileChoice, HintInfo, PermissionAsk, QuestionAsk } from '../../src/protocol';
 import type { Root } from './roots';
 import type { Action, Conversation, Level, Mode } from './store';
 
@@ -21,18 +21,6 @@ export interface Queued {
 }
 
 export type Ask = { kind: 'permission'; ask: PermissionAsk } | { kind: 'question'; ask: QuestionAsk };
-
-/** A file that turns of this conversation have changed. */
-export interface ChangedFile {
-  path: string;
-  /** As one would say it here: relative to the workspace. */
-  shown: string;
-  added: number;
-  removed: number;
-  /** The newest turn that changed it. */
-  turnId?: string;
-  canDiff: boolean;
-}
 
 /** A prompt of an MCP server, which the input has as `/server:prompt`. */
 export interface Prompt {
@@ -77,9 +65,8 @@ export interface Desk {
   hints: HintInfo[];
   picks: HintInfo[];
   chips: Chip[];
-  changed: ChangedFile[];
   editing?: EditedMessage;
-  /** The newest undo can itself be undone. */
+  /** An undo can itself be undone. */
   canRedo: boolean;
   savings?: Savings;
   /** What this server can do beyond the least. */
@@ -110,9 +97,18 @@ export interface FileMatch {
 }
 
 export type ToPage =
-  | { type: 'start'; conversation: Conversation; desk: Desk; draft: string; now: number }
+  | {
+      type: 'start';
+      conversation: Conversation;
+      desk: Desk;
+      changes: FileChanges[];
+      draft: string;
+      now: number;
+    }
   | { type: 'actions'; actions: Action[] }
   | { type: 'desk'; desk: Desk }
+  /** What is to be reviewed. Apart, because hunks are long and the desk changes with each word. */
+  | { type: 'changes'; files: FileChanges[] }
   /** The answer to `files`. */
   | { type: 'files'; id: number; files: FileMatch[] }
   /** Words for the input; `focus` only after the person asked for it. */
@@ -151,10 +147,11 @@ export type ToHost =
   | { type: 'detach'; id: string }
   | { type: 'showResult'; callId: string; title: string; how: 'open' | 'copy' }
   | { type: 'showWhole'; title: string; text: string; language?: string }
-  | { type: 'undoTurn' }
+  /** Without files: all that is listed. */
+  | { type: 'keepChanges'; files?: FileChoice[] }
+  | { type: 'takeBackChanges'; files?: FileChoice[] }
   | { type: 'redo' }
   | { type: 'openChange'; path: string }
-  | { type: 'keep' }
   | { type: 'log' }
   | { type: 'restart' }
   | { type: 'trouble'; message: string };

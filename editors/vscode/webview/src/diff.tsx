@@ -1,5 +1,6 @@
 // How does a change of a file look beside its question? Signs as well as colours.
 
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { reveal } from './text';
 import { t } from './words';
@@ -27,6 +28,22 @@ export function DiffView({ unified, title }: { unified: string; title: string })
             : t('Show all ({0} more lines)', lines.length - shown.length)}
         </button>
       )}
+    </div>
+  );
+}
+
+/** Lines of one hunk, each with its sign. */
+export function HunkLines({ lines, title, children }: { lines: string[]; title: string; children?: ComponentChildren }) {
+  return (
+    <div class="diff">
+      <pre tabIndex={0} aria-label={t('Changes: {0}', title)}>
+        {lines.map((line, at) => (
+          <div key={at} class={kindOf(line)}>
+            {reveal(line) || ' '}
+          </div>
+        ))}
+      </pre>
+      {children}
     </div>
   );
 }

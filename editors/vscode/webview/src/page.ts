@@ -1,6 +1,7 @@
 // What does the page know, and who is told when it changes? No drawing here, and no component decides anything.
 
 import type { Desk, FileMatch, Saved, ToHost, ToPage } from './bridge';
+import type { FileChanges } from '../../src/protocol';
 import { apply, newConversation, type Conversation } from './store';
 import { t } from './words';
 
@@ -18,12 +19,13 @@ export interface Composer {
 
 const NO_DESK: Desk = {
   ...{ server: { state: 'starting' }, mode: 'agent', model: '', queue: [], asks: [], hints: [], picks: [], chips: [] },
-  ...{ changed: [], canRedo: false, can: { undo: false, compact: false }, prompts: [], servers: [], roots: [] },
+  ...{ canRedo: false, can: { undo: false, compact: false }, prompts: [], servers: [], roots: [] },
 };
 
 export class Page {
   conversation: Conversation = newConversation();
   desk: Desk = NO_DESK;
+  changes: FileChanges[] = [];
   started = false;
   draft = '';
   /** The host's clock less ours. */
@@ -85,6 +87,7 @@ export class Page {
         this.skew = message.now - Date.now();
         this.conversation = message.conversation;
         this.desk = message.desk;
+        this.changes = message.changes;
         if (!this.started) this.draft = this.draftAfter(message) || message.draft;
         this.started = true;
         break;
@@ -100,6 +103,9 @@ export class Page {
       case 'desk':
         this.desk = message.desk;
         this.save();
+        break;
+      case 'changes':
+        this.changes = message.files;
         break;
       case 'files':
         this.fileQueries.get(message.id)?.(message.files);

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { launch, Panel } from './browser';
-import { BASH, call, done, EDIT, hint, play, REMINDER, STORY, turn } from './story';
+import { BASH, call, CHANGED, done, EDIT, hint, play, REMINDER, STORY, turn } from './story';
 import type { Theme } from './themes';
 
 interface Violation {
@@ -51,10 +51,13 @@ for (const theme of ['dark', 'light', 'contrast'] as Theme[]) {
           savings: { saved: 41_000, total: 61_000 },
           queue: [{ id: '1', text: 'and then', picks: [], attachments: [] }],
         },
-        changed: [{ path: 'a.py', shown: 'a.py', added: 4, removed: 2, canDiff: true }],
+        editing: { turnId: 't1', item: 1, files: 2, takeBack: true, missing: ['a.py:1-3'], earlier: '' },
+        canRedo: true,
         chips: [{ id: 'c', kind: 'file', name: 'invoices.py' }],
       },
     );
+    await panel.changes(CHANGED);
+    await panel.tab.getByRole('button', { name: 'Changes in src/billing/invoices.py' }).click();
     await panel.tab.locator('.composer-text').fill('and if it was paid twice');
     await panel.tab.keyboard.press('Tab');
     for (const row of await panel.tab.locator('.call .row').all()) await row.click();

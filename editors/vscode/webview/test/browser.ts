@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import esbuild from 'esbuild';
 import { chromium, type Browser, type Page as Tab } from 'playwright-core';
 import { pageHtml } from '../../src/chat/html';
+import type { FileChanges } from '../../src/protocol';
 import type { Desk, Saved, ToHost, ToPage } from '../src/bridge';
 import { newConversation, type Action, type Conversation } from '../src/store';
 import { DESK } from './story';
@@ -104,11 +105,17 @@ export class Panel {
     return panel;
   }
 
-  async start(conversation: Conversation = newConversation(), desk: Partial<Desk> = {}, draft = ''): Promise<void> {
+  async start(
+    conversation: Conversation = newConversation(),
+    desk: Partial<Desk> = {},
+    draft = '',
+    changes: FileChanges[] = [],
+  ): Promise<void> {
     await this.tell({
       type: 'start',
       conversation,
       desk: { ...DESK, ...desk },
+      changes,
       draft,
       now: Date.now(),
     });
@@ -127,6 +134,10 @@ export class Panel {
 
   async desk(desk: Partial<Desk>): Promise<void> {
     await this.tell({ type: 'desk', desk: { ...DESK, ...desk } });
+  }
+
+  async changes(files: FileChanges[]): Promise<void> {
+    await this.tell({ type: 'changes', files });
   }
 
   /** What the page said to the extension, of one kind. */

@@ -139,12 +139,18 @@ test(
             server: { state: 'failed', reason: evil },
           },
           chips: [{ id: '1', kind: 'file', name: evil, preview: evil }],
-          changed: [{ path: evil, shown: evil, added: 1, removed: 1, canDiff: true }],
+          editing: { turnId: evil, item: 1, files: 1, takeBack: true, missing: [evil], earlier: evil },
           queue: [{ id: '1', text: evil, picks: [evil], attachments: [evil] }],
         },
         'typed',
+        [
+          {
+            ...{ path: evil, status: 'modified', added: 1, removed: 1, turns: [evil], blocked: evil },
+            hunks: [{ id: evil, oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: [`+${evil}`], cut: 0 }],
+          },
+        ],
       );
-      for (const row of await panel.tab.locator('.call .row').all()) await row.click();
+      for (const row of await panel.tab.locator('.call .row, .changed-file > .icon[aria-expanded]').all()) await row.click();
       await isHarmless(panel);
     }
     await panel.close();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Theme } from './themes';
 import { launch, Panel } from './browser';
-import { BASH, EDIT, hint, play, REMINDER, STORY } from './story';
+import { BASH, CHANGED, done, EDIT, hint, play, REMINDER, STORY, turn } from './story';
 
 const HINTS = [
   hint('create_credit_note', 0.83, 'Create a credit note for a paid invoice'),
@@ -21,7 +21,6 @@ test('pictures of the panel', async () => {
     await panel.start(play(...STORY), {
       ...{ asks: [{ kind: 'permission', ask: REMINDER }], hints: HINTS, picks: [hint('find_invoices', 0.9, 'Find')] },
       ...{ savings: { saved: 41_000, total: 61_000 } },
-      changed: [{ path: '/x/invoices.py', shown: 'invoices.py', added: 4, removed: 2, canDiff: true }],
       chips: [{ id: 'c', kind: 'file', name: 'invoices.py' }],
     });
     await panel.tab.locator('.composer-text').fill('and if it was paid twice, give the money ba');
@@ -47,6 +46,11 @@ test('pictures of the panel', async () => {
       queue: [{ id: 'q1', text: 'And then run the tests', picks: [], attachments: [] }],
     });
     await panel.picture(`asks-${name}`);
+    const editing = { turnId: 't1', item: 1, files: 3, takeBack: true, missing: ['invoices.py:3-9'], earlier: '' };
+    await panel.start(play(...STORY, ...turn([done()], 't1', 99)), { editing, canRedo: true }, '', CHANGED);
+    await panel.tab.getByRole('button', { name: 'Changes in src/billing/invoices.py' }).click();
+    await panel.tab.locator('.composer-text').fill('Which invoices are overdue?');
+    await panel.picture(`review-${name}`);
     assert.deepEqual(panel.troubles, []);
     await panel.close();
   }

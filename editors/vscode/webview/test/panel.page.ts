@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import type { FileChanges } from '../../src/protocol';
 import type { Desk } from '../src/bridge';
 import { launch, Panel, type Options } from './browser';
-import { BASH, call, CHOICES, done, EDIT, hint, notice, play, REMINDER, start, STORY, text, turn } from './story';
+import { BASH, call, CHANGED, CHOICES, done, EDIT, hint, notice, play, REMINDER, start, STORY, text, turn } from './story';
 
 let browser: Browser;
 before(async () => void (browser = await launch()));
@@ -442,20 +443,60 @@ check('where the conversation goes back, what is said next is in sight', async (
   assert.ok((await box.evaluate((one) => one.scrollHeight - one.clientHeight - one.scrollTop)) < 2);
 });
 
-check('changed files can be looked at, kept, and taken back with their turn', async (panel) => {
-  const changed = [{ path: 'a.py', shown: 'a.py', added: 4, removed: 2, canDiff: true }];
-  await panel.start(play(start('q'), ...turn([done()])), { changed });
-  assert.match(await panel.tab.locator('.changes').innerText(), /1 file changed[\s\S]*a\.py\s*\+4\s*−2/);
-  await panel.tab
-    .getByRole('button', { name: /diff of a\.py/ })
-    .or(panel.tab.locator('.changed-name'))
-    .first()
-    .click();
-  await panel.tab.getByRole('button', { name: 'Undo the turn' }).click();
-  await panel.tab.getByRole('button', { name: 'Keep' }).click();
-  assert.deepEqual(await panel.sent('openChange'), [{ type: 'openChange', path: 'a.py' }]);
-  assert.equal((await panel.sent('undoTurn')).length, 1);
-  assert.equal((await panel.sent('keep')).length, 1);
+check('changed files are looked at, kept and taken back, whole and by hunk', async (panel) => {
+  await panel.start(play(start('q'), ...turn([done()])), {}, '', CHANGED);
+  const list = panel.tab.locator('.changes');
+  assert.match(
+    await list.innerText(),
+    /3 files changed[\s\S]*invoices\.py\s*src\/billing\s*\+4\s*−2[\s\S]*late\.py\s*\+12[\s\S]*Cannot be taken back: it was changed since/,
+  );
+  await panel.tab.getByRole('button', { name: 'changed: invoices.py src/billing' }).click();
+  assert.deepEqual(await panel.sent('openChange'), [{ type: 'openChange', path: 'src/billing/invoices.py' }]);
+  await panel.tab.getByRole('button', { name: 'Changes in src/billing/invoices.py' }).click();
+  const first = panel.tab.getByRole('group', { name: 'lines 12–14' });
+  assert.deepEqual(await first.locator('.removed').allInnerTexts(), [
+    '-    return [i for i in invoices',
+    '-            if i.due < today]',
+  ]);
+  await first.getByRole('button', { name: 'Keep lines 12–14' }).click();
+  await panel.tab.getByRole('button', { name: 'Take back line 32' }).click();
+  await panel.tab.getByRole('button', { name: 'Show all (20 more lines)' }).click();
+  await panel.tab.getByRole('button', { name: 'Take back late.py' }).click();
+  assert.ok(await panel.tab.getByRole('button', { name: 'Take back notes.md' }).isDisabled());
+  await panel.tab.getByRole('button', { name: 'Keep all' }).click();
+  await panel.tab.getByRole('button', { name: 'Take back all' }).click();
+  const path = 'src/billing/invoices.py';
+  assert.deepEqual(await panel.sent('keepChanges'), [
+    { type: 'keepChanges', files: [{ path, hunks: ['h1'] }] },
+    { type: 'keepChanges' },
+  ]);
+  assert.deepEqual(await panel.sent('takeBackChanges'), [
+    { type: 'takeBackChanges', files: [{ path, hunks: ['h2'] }] },
+    { type: 'takeBackChanges', files: [{ path: 'late.py' }] },
+    { type: 'takeBackChanges' },
+  ]);
+  assert.equal((await panel.sent('openChange')).length, 2);
+});
+
+check('by keyboard, the next change has the focus once one is kept; in the end the input has it', async (panel) => {
+  await panel.start(play(start('q'), ...turn([done()])), {}, '', CHANGED);
+  await panel.tab.getByRole('button', { name: 'Changes in src/billing/invoices.py' }).press('Enter');
+  await panel.tab.getByRole('button', { name: 'Keep lines 12–14' }).press('Enter');
+  const [file, ...others] = CHANGED as [FileChanges, ...FileChanges[]];
+  await panel.changes([{ ...file, hunks: file.hunks.slice(1) }, ...others]);
+  const focused = () => panel.tab.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+  assert.equal(await focused(), 'Keep line 32');
+  await panel.changes([]);
+  assert.equal(await panel.focused(), 'composer-text');
+});
+
+check('an undo is undone, and while a turn runs nothing is taken back', async (panel) => {
+  await panel.start(play(start('q'), ...turn([text('so')])), { canRedo: true }, '', CHANGED);
+  for (const name of ['Undo the undo', 'Take back all', 'Take back late.py'])
+    assert.ok(await panel.tab.getByRole('button', { name }).isDisabled(), name);
+  await panel.act(...turn([done()], 't1', 9));
+  await panel.tab.getByRole('button', { name: 'Undo the undo' }).click();
+  assert.equal((await panel.sent('redo')).length, 1);
 });
 
 check('draft, place and what was unfolded survive a reload in the middle of a turn', async (panel) => {
@@ -540,12 +581,16 @@ check(
 check('everything is reached by keyboard and has a name', async (panel) => {
   await panel.start(play(...STORY), {
     ...ask(REMINDER),
-    changed: [{ path: 'a', shown: 'a', added: 1, removed: 0, canDiff: true }],
+    editing: EDITED,
   });
+  await panel.changes(CHANGED);
+  await panel.tab.getByRole('button', { name: 'Changes in src/billing/invoices.py' }).click();
   const nameless = await panel.tab.evaluate(() =>
     [...document.querySelectorAll('button, [tabindex="0"], textarea, input')]
       .filter(
-        (one) => !(one.getAttribute('aria-label') ?? one.textContent ?? '').trim() && !one.hasAttribute('placeholder'),
+        (one) =>
+          !(one.getAttribute('aria-label') ?? (one.textContent || one.closest('label')?.textContent) ?? '').trim() &&
+          !one.hasAttribute('placeholder'),
       )
       .map((one) => one.outerHTML.slice(0, 80)),
   );

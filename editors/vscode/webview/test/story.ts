@@ -1,6 +1,6 @@
 // What a server would send, for the tests of the page: one recorded conversation, and pieces to make others.
 
-import type { ChatEvent, HintInfo, PermissionAsk, ToolCallEvent } from '../../src/protocol';
+import type { ChatEvent, FileChanges, HintInfo, PermissionAsk, ToolCallEvent } from '../../src/protocol';
 import type { Desk } from '../src/bridge';
 import { apply, newConversation, type Action, type Conversation } from '../src/store';
 
@@ -8,7 +8,6 @@ export const DESK: Desk = {
   ...{ server: { state: 'ready' }, mode: 'agent', model: 'claude-opus-5-5', queue: [], asks: [], hints: [], picks: [] },
   ...{
     chips: [],
-    changed: [],
     canRedo: false,
     can: { undo: true, compact: true },
     prompts: [],
@@ -71,6 +70,28 @@ export function hint(
 ): HintInfo {
   return { tool: `mcp__acme__${label}`, label, description, score, server: 'acme', state };
 }
+
+/** A file with two hunks, a new one, and one that others have changed since. */
+export const CHANGED: FileChanges[] = [
+  {
+    ...{ path: 'src/billing/invoices.py', status: 'modified', added: 4, removed: 2, turns: ['t1'] },
+    hunks: [
+      {
+        ...{ id: 'h1', oldStart: 12, oldLines: 2, newStart: 12, newLines: 3, cut: 0 },
+        lines: [
+          ...['-    return [i for i in invoices', '-            if i.due < today]', '+    return sorted('],
+          ...['+        (i for i in invoices if late(i, today)),', '+        key=lambda i: -i.amount)'],
+        ],
+      },
+      { id: 'h2', oldStart: 30, oldLines: 0, newStart: 32, newLines: 1, lines: ['+LIMIT = 30'], cut: 20 },
+    ],
+  },
+  { path: 'late.py', status: 'created', added: 12, removed: 0, turns: ['t1'], hunks: [] },
+  {
+    ...{ path: 'notes.md', status: 'modified', added: 0, removed: 0, turns: ['t1'], hunks: [] },
+    blocked: 'was changed since in the same place (3)',
+  },
+];
 
 export const CHOICES: PermissionAsk['choices'] = [
   { id: 'once', label: 'allow once', kind: 'allowOnce' },
