@@ -135,13 +135,12 @@ check('in the editor, each change has its lenses, and the command at the cursor 
   await page.locator('.view-line').filter({ hasText: 'line_15 = 15' }).filter({ hasNotText: '155' }).waitFor(WAIT);
   await until('one lens is left', async () => (await lens('Keep').count()) === 1);
   await page.keyboard.press('Control+S');
-  await until('it is saved', () => bench.read('numbers.py').startsWith('# typed by hand\nline_1 = 1'));
-  assert.match(bench.read('numbers.py'), /line_15 = 15\n[\s\S]*line_24 = 24\nline_26/);
+  const saved = /^# typed by hand\nline_1 = 1\n[\s\S]*line_15 = 15\n[\s\S]*line_24 = 24\nline_26/;
+  await until('it is saved', () => saved.test(bench.read('numbers.py')));
   await page.keyboard.press('Control+G');
   await page.locator('.quick-input-widget input').fill(':27');
   await page.keyboard.press('Enter');
   await bench.command('Caddie: Keep the Change at the Cursor');
-  await changes().waitFor({ state: 'detached', ...WAIT }).catch(async () => chat.button('Undo the undo').waitFor());
   await until('nothing is listed', async () => (await files()).length === 0);
   assert.equal(await lens('Keep').count(), 0);
 });
