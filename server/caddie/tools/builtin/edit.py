@@ -20,7 +20,7 @@ from caddie.tools.builtin.text_files import line_end, lines_of, with_line_end
 from caddie.tools.context import ToolContext
 from caddie.tools.tool import DiffPreview, Preview, ToolArgs, ToolResult, builtin, text_result
 
-MAX_COMPARED_LINES = 20_000
+MAX_COMPARED_CHARS = 600_000
 MAX_NAMED = 10
 MAX_NEAR = 3
 _NUMBERED = re.compile(r"\s*\d+\t")
@@ -147,7 +147,13 @@ def _nearest(lines: list[str], wanted: list[str]) -> list[int]:
     if not wanted:
         return []
     anchor = max(range(len(wanted)), key=lambda at: len(wanted[at].strip()))
-    pool = {line.strip(): at for at, line in reversed(list(enumerate(lines[:MAX_COMPARED_LINES]))) if len(line) < 500}
+    pool: dict[str, int] = {}
+    left = MAX_COMPARED_CHARS
+    for at, line in enumerate(lines):
+        if len(line) < 500 and pool.setdefault(line.strip(), at) == at:
+            left -= len(line)
+        if left < 0:
+            break
     near = difflib.get_close_matches(wanted[anchor].strip()[:500], pool, n=MAX_NEAR, cutoff=0.5)
     return [max(0, pool[line] - anchor) for line in near]
 
