@@ -289,14 +289,14 @@ async def test_what_the_person_types_while_an_edit_is_made_is_not_lost(world):
 
 
 async def test_thousands_of_long_lines_that_look_alike_are_compared_in_bounded_time(world):
-    chance, row = random.Random(1), list("the quick brown fox jumps over the lazy dog and runs, " * 8)
+    chance, row = random.Random(1), list("the quick brown fox jumps over the lazy dog and runs, " * 9)
     lines = []
     for _ in range(20_001):
         line = list(row)
         for _ in range(20):
-            line[chance.randrange(len(line))] = chance.choice("abcdef")
+            line[chance.randrange(len(line))] = chance.choice("oeurh ")
         lines.append("".join(line))
     await read_file(world, "\n".join(lines[:-1]))
     started = time.process_time()
     assert "is not in 'a.txt'" in await world.failure(TOOL, path="a.txt", old_string=lines[-1], new_string="x")
-    assert time.process_time() - started < 6
+    assert time.process_time() - started < 2
