@@ -89,9 +89,6 @@ class Configuration:
         self._session_trees[session_id] = tree
         self._changed()
 
-    def session_tree(self, session_id: str) -> dict[str, Any]:
-        return self._session_trees.get(session_id, {})
-
     @property
     def sessions_with_settings(self) -> tuple[str, ...]:
         return tuple(self._session_trees)
