@@ -47,6 +47,12 @@ _CONFIG = {
     "fish": _SHELL, "environment.d": _SHELL, "git": _GIT, "nvim": _EDITOR, "autostart": _PROGRAMS,
     "systemd": _PROGRAMS, "caddie": _OWN,
 }  # fmt: skip
+RUN_LATER = (
+    *_SHELL_FILES, *_EDITOR_FILES, ".mcp.json", ".gitconfig", ".git/hooks", ".git/config", ".husky", ".vscode", ".idea",
+    ".devcontainer", ".caddie", ".ssh", *(f".config/{name}" for name in _CONFIG),
+)  # fmt: skip
+"""What runs, or lets somebody in, long after it was written. Beside a project's files those of a home folder, which may
+be a workspace too."""
 _READERS = frozenset({
     "cat", "head", "tail", "less", "more", "ls", "stat", "file", "wc", "grep", "egrep", "fgrep", "rg", "diff", "cmp",
     "test", "[", "[[", "echo", "printf", "pwd", "cd", "pushd", "popd", "true", "false", "readlink", "realpath",

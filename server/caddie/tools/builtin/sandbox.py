@@ -22,12 +22,12 @@ from pathlib import Path
 from caddie.errors import ToolFailure
 from caddie.settings import Settings
 from caddie.tools.builtin.process import run
+from caddie.tools.places import RUN_LATER
 
 PROBE_SECONDS = 10.0
 _NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 _HIDDEN = ("/var/tmp", "/run")
 _NEEDED_IN_RUN = ("/run/current-system", "/run/systemd/resolve")  # programs (NixOS) and the names of hosts
-_RUN_LATER = (".git/hooks", ".git/config", ".caddie", ".vscode", ".idea", ".mcp.json", ".envrc")
 _OUTSIDE_VARIABLES = frozenset({"SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"})
 
 _probed: dict[str, str] = {}
@@ -82,7 +82,7 @@ def wrapped(program: str, argv: Sequence[str], folders: Sequence[Path], settings
     for folder in dict.fromkeys([*roots, *(_expanded(path) for path in settings.sandbox.writable)]):
         options += ["--bind-try", folder, folder]
     for root in roots:
-        for name in _RUN_LATER:
+        for name in RUN_LATER:
             path = os.path.join(root, name)
             if _is_plain(path, root):
                 options += ["--ro-bind", path, path]

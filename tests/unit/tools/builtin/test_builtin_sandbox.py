@@ -112,15 +112,16 @@ async def test_sockets_of_other_programs_in_the_usual_places_cannot_be_reached(i
 
 @needs_sandbox
 async def test_what_runs_by_itself_later_stays_as_it_is(inside):
-    for name in (".git/hooks/pre-commit", ".git/config", ".caddie/settings.json", ".vscode/tasks.json", ".git/HEAD"):
+    own = (".git/config", ".caddie/settings.json", ".vscode/tasks.json", ".bashrc", ".vimrc", ".ssh/authorized_keys",
+           ".config/fish/config.fish")  # fmt: skip
+    for name in (".git/hooks/pre-commit", ".git/HEAD", ".config/else", *own):
         inside.write(name, "x")
-    command = (
-        "for f in .git/hooks/new .git/config .caddie/settings.json .vscode/tasks.json .git/HEAD; do echo y >$f; done"
-    )
-    await inside.run(TOOL, command=f"{command}; mv .git/hooks .git/away; rm -rf .vscode")
-    assert (inside.workspace / ".git/HEAD").read_text() == "y\n"
+    command = f"for f in .git/hooks/new .git/HEAD .config/else {' '.join(own)}; do echo y >$f; done"
+    await inside.run(TOOL, command=f"{command}; mv .git/hooks .git/away; rm -rf .vscode .ssh")
+    for name in (".git/HEAD", ".config/else"):
+        assert (inside.workspace / name).read_text() == "y\n"
     assert os.listdir(inside.workspace / ".git/hooks") == ["pre-commit"]
-    for name in (".git/config", ".caddie/settings.json", ".vscode/tasks.json"):
+    for name in own:
         assert (inside.workspace / name).read_text() == "x"
 
 
