@@ -192,7 +192,14 @@ async function turnWhileHidden(message) {
 const focusIsInEditor = () => page.evaluate(() => Boolean(document.activeElement?.closest('.editor-instance')));
 
 check('as a notification while the panel is hidden: nobody is disturbed, and the same choices are there', async () => {
+  await hintsFor('Find open invoices by state and date');
   bench.set({ 'caddie.hints.display': 'notification' });
+  // The editor watches the file, and tells nobody when it has read it: then the panel has no hints any more.
+  await until('the setting holds', async () => {
+    await chat.type(' and');
+    return hints().first().waitFor({ state: 'detached', timeout: 1000 }).then(() => true, () => false);
+  });
+  await chat.input.fill('');
   await turnWhileHidden('find open invoices by state and date');
   const news = bench.notification('Tools that fit');
   await news.waitFor(WAIT);
