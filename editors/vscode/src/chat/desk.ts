@@ -204,6 +204,7 @@ export class ChatDesk {
     this.act({ do: 'start', text, picks: tools, attachments, at: this.rim.now() });
     this.tell();
     const { sessionId } = this.conversation;
+    const mode = this.chosenMode;
     this.leaving = goods;
     try {
       const params = {
@@ -211,15 +212,14 @@ export class ChatDesk {
         message: text,
         attachments: parts,
         pickedTools: tools,
-        mode: this.chosenMode,
+        mode,
         servers: mentioned(text, this.servers),
       };
       const result = await this.link.turn(params, mine.signal);
       if (this.running !== mine) return false;
       this.act({ do: 'answered', ...pick(result) });
       this.editing.remember(result.turnId, goods);
-      this.mode = result.mode;
-      this.chosenMode = undefined;
+      if (this.chosenMode === mode) this.modeIs(result.mode); // else the person chose another one meanwhile
       this.model = result.model || this.model;
       void this.refreshSavings();
       return true;
@@ -284,6 +284,7 @@ export class ChatDesk {
   /** Leaves the conversation; its turn is stopped. */
   newChat(): void {
     this.leave();
+    this.chosenMode = this.mode; // a new session does not know it
     this.act({ do: 'new' });
     void this.refreshSavings();
     this.tell();
@@ -293,8 +294,7 @@ export class ChatDesk {
     const opened = await this.link.open(sessionId);
     this.leave();
     this.act({ do: 'opened', opened });
-    this.mode = opened.session.mode;
-    this.chosenMode = undefined;
+    this.modeIs(opened.session.mode);
     void this.refreshSavings();
     void this.changes.refresh();
     this.tell();
@@ -308,6 +308,12 @@ export class ChatDesk {
     this.waiting.withdrawAll();
     this.changes.clear();
     this.beside.clearHints();
+  }
+
+  /** As the server has it. */
+  private modeIs(mode: Mode): void {
+    this.mode = mode;
+    this.chosenMode = undefined;
   }
 
   setMode(mode: Mode): void {

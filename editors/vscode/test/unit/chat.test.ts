@@ -192,6 +192,29 @@ test('a mode is told once it was chosen, and only then', async () => {
   assert.equal(desk.desk.mode, 'plan');
 });
 
+test('a mode that is chosen during a turn holds for the next one', async () => {
+  const { desk, turns, settle } = office();
+  desk.send('one');
+  desk.setMode('plan');
+  turns[0]!.answer({ mode: 'agent' });
+  await settle();
+  assert.equal(desk.desk.mode, 'plan');
+  desk.send('two');
+  assert.equal(turns[1]?.params.mode, 'plan');
+});
+
+test('the mode that is shown in a new conversation is the one that its first turn has', async () => {
+  const { desk, turns, settle } = office();
+  desk.setMode('plan');
+  desk.send('one');
+  turns[0]!.answer({ mode: 'plan' });
+  await settle();
+  desk.newChat();
+  assert.equal(desk.desk.mode, 'plan');
+  desk.send('two');
+  assert.equal(turns[1]?.params.mode, 'plan');
+});
+
 test('a stopped turn gives back what waited and the next message works', async () => {
   const { desk, turns, posted, settle, shown } = office();
   desk.send('one');
