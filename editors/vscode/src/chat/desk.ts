@@ -54,6 +54,7 @@ export interface Rim {
 
 type Outgoing = Queued & Load & { instead?: Instead };
 
+const NOTHING: Load = { picks: [], tools: [], attachments: [], parts: [], goods: { picks: [], files: [] } };
 const FLUSH_MS = 20;
 /** Of one hunk, in the list. */
 const SHOWN_LINES = 12;
@@ -74,6 +75,8 @@ export class ChatDesk {
   servers: string[] = [];
   private savings: Savings | undefined;
   private running: AbortController | undefined;
+  /** The conversation that was asked for last and is not there yet. */
+  private opening: Promise<SessionOpenResult> | undefined;
   /** When the newest run is over; what it said last comes a little before. */
   private ended: Promise<boolean> = Promise.resolve(true);
   /** What went with the message that is being answered. */
@@ -166,8 +169,16 @@ export class ChatDesk {
 
   send(text: string): void {
     const instead = this.editing.end();
-    const outgoing: Outgoing = { id: this.newId(), text, ...this.beside.take(), instead };
-    if (this.running) this.queue.push(outgoing);
+    this.goes({ id: this.newId(), text, ...this.beside.take(), instead });
+  }
+
+  /** Not out of the input: what stands there, and what it is meant for, stays. */
+  sendAlone(text: string): void {
+    this.goes({ id: this.newId(), text, ...NOTHING });
+  }
+
+  private goes(outgoing: Outgoing): void {
+    if (this.running || this.opening) this.queue.push(outgoing);
     else void this.work(outgoing);
     this.tell();
   }
@@ -180,7 +191,8 @@ export class ChatDesk {
       if (this.running !== mine) return; // another conversation has taken over
       this.running = undefined;
       this.tell();
-      if (!went) this.returnQueue();
+      // When the person stopped it, what waited then is back already, and what came since is the next wish.
+      if (!went && !mine.signal.aborted) this.returnQueue();
     }
   }
 
@@ -283,6 +295,7 @@ export class ChatDesk {
 
   /** Leaves the conversation; its turn is stopped. */
   newChat(): void {
+    this.opening = undefined;
     this.leave();
     this.chosenMode = this.mode; // a new session does not know it
     this.act({ do: 'new' });
@@ -291,8 +304,20 @@ export class ChatDesk {
   }
 
   async open(sessionId: string): Promise<void> {
-    const opened = await this.link.open(sessionId);
+    const mine = (this.opening = this.link.open(sessionId));
+    try {
+      const opened = await mine;
+      if (this.opening === mine) this.goOver(opened);
+    } finally {
+      if (this.opening === mine) this.isOpen();
+    }
+  }
+
+  private goOver(opened: SessionOpenResult): void {
+    // What was said to a turn is the old conversation's; without one it was meant for this one.
+    const meant = this.running ? [] : this.queue.splice(0);
     this.leave();
+    this.queue = meant;
     this.act({ do: 'opened', opened });
     this.modeIs(opened.session.mode);
     void this.refreshSavings();
@@ -300,11 +325,17 @@ export class ChatDesk {
     this.tell();
   }
 
+  private isOpen(): void {
+    this.opening = undefined;
+    const next = this.running ? undefined : this.queue.shift();
+    if (next) void this.work(next);
+  }
+
   private leave(): void {
     this.editing.leave();
     this.running?.abort();
     this.running = undefined;
-    this.queue = [];
+    this.returnQueue();
     this.waiting.withdrawAll();
     this.changes.clear();
     this.beside.clearHints();

@@ -187,6 +187,8 @@ class Chat implements ChatPanel {
         return desk.typed(message.text);
       case 'send':
         return desk.send(message.text);
+      case 'goOn':
+        return desk.sendAlone(message.text);
       case 'stop':
         return void desk.stop();
       case 'edit':

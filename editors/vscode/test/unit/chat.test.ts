@@ -43,6 +43,9 @@ function office(never: string[] = []) {
     if (refusals[what]) throw new Error(refusals[what]);
     return result;
   };
+  const unknown = (): never => {
+    throw new Error('No such conversation.');
+  };
   const session = (sessionId: string) => ({ sessionId, title: 'late', created: '', updated: '', turns: 1, mode: 'plan' as const });
   const link: Server = {
     turn: (params, signal) =>
@@ -62,7 +65,7 @@ function office(never: string[] = []) {
       }),
     draft: (params) => void drafts.push(params),
     open: async (sessionId) => ({
-      session: session(sessionId),
+      session: sessionId === 'none' ? unknown() : session(sessionId),
       transcript: [
         { turnId: 't0', kind: 'user', text: 'Which?', picks: ['mcp__acme__pay'], attachments: ['a.py', 'a.py:1-3'] },
       ],
@@ -271,6 +274,62 @@ test('another conversation stops the turn, and its late words do not come in', a
   assert.equal(desk.mode, 'plan');
   desk.send('on');
   assert.deepEqual([turns.length, turns[1]?.params.sessionId, turns[1]?.params.mode], [2, 's0', undefined]);
+});
+
+test('what waits for the turn is in the input again when its conversation is left', async () => {
+  for (const leave of ['new', 'open'] as const) {
+    const { desk, composed, settle } = office();
+    desk.send('one');
+    desk.beside.attach({ name: 'a.py', path: '/x/a.py' });
+    desk.send('two');
+    if (leave === 'new') desk.newChat();
+    else await desk.open('s0');
+    await settle();
+    assert.deepEqual([composed(), desk.desk.queue, desk.desk.chips.length], [['two'], [], 1]);
+  }
+});
+
+test('what is said while a conversation opens goes into that one, also when it does not open', async () => {
+  const { desk, turns, settle } = office();
+  const opening = desk.open('s0');
+  desk.send('on');
+  assert.deepEqual([turns.length, desk.desk.queue.length], [0, 1]);
+  await opening;
+  await settle();
+  assert.deepEqual(turns.map(({ params }) => [params.sessionId, params.message]), [['s0', 'on']]);
+
+  const other = office();
+  const failing = other.desk.open('none');
+  other.desk.send('on');
+  await assert.rejects(failing, /No such/);
+  assert.deepEqual(other.turns.map(({ params }) => [params.sessionId, params.message]), [[undefined, 'on']]);
+});
+
+test('the newest wish for a conversation wins', async () => {
+  const { desk } = office();
+  const opening = desk.open('s0');
+  desk.newChat();
+  await opening;
+  assert.equal(desk.conversation.sessionId, undefined);
+});
+
+test('a message that is sent while the turn stops is the next one', async () => {
+  const { desk, turns, settle, composed } = office();
+  desk.send('one');
+  desk.stop();
+  desk.send('two');
+  await settle();
+  assert.deepEqual([turns[1]?.params.message, composed()], ['two', []]);
+});
+
+test('going on is neither the edited message nor takes the draft’s files along', async () => {
+  const { desk, turns, asked } = office();
+  await desk.open('s0');
+  await desk.edit('t0', '');
+  desk.sendAlone('go on');
+  assert.deepEqual([turns[0]?.params.message, turns[0]?.params.attachments, asked], ['go on', [], []]);
+  assert.equal(desk.desk.editing?.turnId, 't0');
+  assert.equal(desk.desk.chips.length, 1);
 });
 
 test('hints belong to the newest draft, and not to what was picked or never wanted', () => {

@@ -121,6 +121,7 @@ export type ToHost =
   | { type: 'ready'; saved?: Saved }
   | { type: 'draft'; text: string }
   | { type: 'send'; text: string }
+  | { type: 'goOn'; text: string }
   | { type: 'stop' }
   | { type: 'edit'; turnId: string; draft: string }
   | { type: 'cancelEdit' }

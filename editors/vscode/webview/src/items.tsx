@@ -158,7 +158,7 @@ function Notice({ item }: { item: NoticeItem }) {
         <button
           type="button"
           class="link"
-          onClick={() => page.post({ type: 'send', text: t('Go on where you were interrupted.') })}
+          onClick={() => page.post({ type: 'goOn', text: t('Go on where you were interrupted.') })}
         >
           {t('Go on')}
         </button>
