@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ exit codes of `ask` and `exec`: 0 done; 2 wrong usage; 3 a permission was refuse
 
 
 def run(argv: Sequence[str]) -> int:
+    _make_streams_usable()
     parser = _parser()
     args = parser.parse_args(argv)
     if not hasattr(args, "command"):
@@ -31,6 +33,16 @@ def run(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+def _make_streams_usable() -> None:
+    """A closed stream is an empty one, and a letter that is not of the locale's alphabet ends nothing."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and name != "stderr":
+            stream.reconfigure(errors="replace")
 
 
 def _parser() -> argparse.ArgumentParser:

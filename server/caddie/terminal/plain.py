@@ -97,12 +97,14 @@ async def _lines() -> AsyncIterator[str]:
     loop, lines = asyncio.get_running_loop(), asyncio.Queue[str]()
 
     def read() -> None:
-        with contextlib.suppress(RuntimeError, ValueError):  # the loop, or standard input, is closed
-            while True:
-                line = sys.stdin.readline()
+        line = "not yet its end"
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            while line:
+                try:
+                    line = sys.stdin.readline()
+                except (OSError, ValueError):  # closed, or a terminal that has gone
+                    line = ""
                 loop.call_soon_threadsafe(lines.put_nowait, line)
-                if not line:
-                    return
 
     threading.Thread(target=read, daemon=True).start()
     while line := await lines.get():

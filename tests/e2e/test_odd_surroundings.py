@@ -1,0 +1,54 @@
+"""The commands where something is missing: a stream, a folder, an alphabet; and words that would act on a terminal."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_kit import Result, caddie
+from editor_client import clean_environment
+
+
+def in_shell(line: str, folder: Path, home: Path) -> Result:
+    """`line` names the program as `$CADDIE`."""
+    command = f"CADDIE={shlex.quote(sys.executable)}' -m caddie'; {line}"
+    return subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=clean_environment(home), capture_output=True, text=True, timeout=240
+    )
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_locale_without_our_marks_shows_the_rest(workspace: Path, home: Path, encoding: str) -> None:
+    result = caddie(workspace, home, "explain", "WebFetch", "--json", env={"PYTHONIOENCODING": encoding})
+    assert result.returncode == 0, result.stderr
+    result = caddie(workspace, home, "tools", env={"PYTHONIOENCODING": encoding})
+    assert result.returncode == 0, result.stderr
+    assert "? Bash" in result.stdout
+
+
+def test_a_closed_stream_is_an_empty_one(workspace: Path, home: Path) -> None:
+    result = in_shell("$CADDIE ask - <&-", workspace, home)
+    assert (result.returncode, result.stderr) == (
+        2, "caddie: The message is empty; write what you want to know or have done.\n"
+    )  # fmt: skip
+    result = in_shell("$CADDIE tools >&-", workspace, home)
+    assert (result.returncode, result.stderr) == (0, "")
+    result = in_shell("$CADDIE chat <&-", workspace, home)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_piped_conversation_with_bytes_that_are_no_text_goes_on(workspace: Path, home: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "caddie", "chat"],
+        cwd=workspace,
+        env={**clean_environment(home), "PYTHONIOENCODING": "utf-8:strict"},
+        input=b"caf\xe9\n/quit\n",
+        capture_output=True,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout
