@@ -41,6 +41,18 @@ def test_a_closed_stream_is_an_empty_one(workspace: Path, home: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_a_folder_that_is_not_there_is_named(workspace: Path, home: Path) -> None:
+    result = caddie(workspace, home, "ask", "hi", "-C", "typo")
+    assert result.returncode == 2
+    assert "'typo' is no folder" in result.stderr
+    assert not (workspace / "typo").exists()
+    gone = "mkdir gone; cd gone; rmdir ../gone; "
+    result = in_shell(gone + "$CADDIE tools", workspace, home)
+    assert result.returncode == 2
+    assert "'.' is no folder; name one that exists with -C DIR" in result.stderr
+    assert in_shell(gone + "$CADDIE --version", workspace, home).returncode == 0
+
+
 def test_a_piped_conversation_with_bytes_that_are_no_text_goes_on(workspace: Path, home: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "caddie", "chat"],

@@ -45,6 +45,16 @@ def _make_streams_usable() -> None:
             stream.reconfigure(errors="replace")
 
 
+def _folder(text: str) -> Path:
+    try:
+        folder = Path(text).resolve()
+        if folder.is_dir():
+            return folder
+    except OSError:  # this very folder was deleted
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is no folder; name one that exists with -C DIR")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="caddie", description="An AI coding assistant that carries every tool you own.", epilog=EXIT_CODES,
@@ -74,7 +84,7 @@ def _command(
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workspace", "-C", type=Path, default=Path.cwd(), metavar="DIR", help="default: here")
+    parser.add_argument("--workspace", "-C", type=_folder, default=".", metavar="DIR", help="default: here")
     parser.add_argument("--trust", action="store_true", help="trust this folder's own files for this run")
     parser.add_argument("--wait", type=float, default=20.0, metavar="SECONDS", help="for MCP servers; default 20")
 
@@ -88,7 +98,7 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _add_chat(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "chat", "a conversation in the terminal", "chat:chat")
-    parser.add_argument("--workspace", "-C", type=Path, default=Path.cwd(), metavar="DIR", help="default: here")
+    parser.add_argument("--workspace", "-C", type=_folder, default=".", metavar="DIR", help="default: here")
     parser.add_argument("--resume", metavar="ID", help="go on with a stored session")
 
 
@@ -129,7 +139,7 @@ def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser.add_argument("--session", default="last", metavar="ID", help="a stored session; the newest by default")
     parser.add_argument("--turn", default="", metavar="ID", help="a turn, or an undo; the newest by default")
     parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument("--workspace", "-C", type=Path, default=Path.cwd(), metavar="DIR", help="default: here")
+    parser.add_argument("--workspace", "-C", type=_folder, default=".", metavar="DIR", help="default: here")
 
 
 def _add_exec(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
