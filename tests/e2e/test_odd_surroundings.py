@@ -53,6 +53,12 @@ def test_a_folder_that_is_not_there_is_named(workspace: Path, home: Path) -> Non
     assert in_shell(gone + "$CADDIE --version", workspace, home).returncode == 0
 
 
+def test_arguments_nested_beyond_reason_are_refused_in_a_sentence(workspace: Path, home: Path) -> None:
+    result = caddie(workspace, home, "exec", "Read", "[" * 50_000)
+    assert result.returncode == 2
+    assert result.stderr.startswith("caddie: the arguments are not valid JSON")
+
+
 def test_a_piped_conversation_with_bytes_that_are_no_text_goes_on(workspace: Path, home: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "caddie", "chat"],

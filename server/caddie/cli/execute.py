@@ -21,7 +21,7 @@ def execute(args: argparse.Namespace) -> int:
 async def _execute(args: argparse.Namespace) -> int:
     try:
         params = json.loads(args.params)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         say(f"caddie: the arguments are not valid JSON ({error}); give one object, such as {_EXAMPLE}")
         return 2
     statuses: list[str] = []
