@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from llmock.pytest_plugin import LLMock
 
-from command_kit import Result, caddie
+from command_kit import Result, caddie, double
 from editor_client import clean_environment
 
 
@@ -57,6 +59,17 @@ def test_arguments_nested_beyond_reason_are_refused_in_a_sentence(workspace: Pat
     result = caddie(workspace, home, "exec", "Read", "[" * 50_000)
     assert result.returncode == 2
     assert result.stderr.startswith("caddie: the arguments are not valid JSON")
+
+
+def test_what_a_failed_tool_says_does_not_act_on_the_terminal(llmock: LLMock, workspace: Path, home: Path) -> None:
+    command = "printf '\\033]0;owned\\007\\033[2J'; exit 3"
+    llmock.call_tool("Bash", {"command": command})
+    llmock.reply("It failed.")
+    asked = caddie(workspace, home, "ask", "Run it", "--yes", env=double(llmock))
+    executed = caddie(workspace, home, "exec", "Bash", json.dumps({"command": command}), "--yes")
+    for result in (asked, executed):
+        assert "]0;owned[2J" in result.stderr
+        assert not {"\x1b", "\x07"} & set(result.stderr)
 
 
 def test_a_piped_conversation_with_bytes_that_are_no_text_goes_on(workspace: Path, home: Path) -> None:

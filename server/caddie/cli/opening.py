@@ -49,7 +49,7 @@ async def _settled(engine: Engine, seconds: float) -> None:
     if not pending or seconds <= UNTOLD_SECONDS:
         return
     if sys.stderr.isatty():
-        say(printable(f"caddie: waiting for {len(pending)} server{'s'[: len(pending) > 1]}: {', '.join(pending)} …"))
+        say(f"caddie: waiting for {len(pending)} server{'s'[: len(pending) > 1]}: {', '.join(pending)} …")
     await engine.mcp.settled(None, seconds - UNTOLD_SECONDS)
 
 
@@ -75,8 +75,8 @@ async def _until_signal(work: Coroutine[Any, Any, int]) -> int:
 
 
 def say(text: str) -> None:
-    """To the person, beside the output."""
-    sys.stderr.write(text + "\n")
+    """To the person, beside the output; as harmless as the output."""
+    sys.stderr.write(printable(text) + "\n")
     sys.stderr.flush()
 
 
