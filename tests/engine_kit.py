@@ -67,7 +67,7 @@ class Desk:
     async def turn(self, text: str, session_id: str | None = None, **options: Any) -> tuple[str, str]:
         """(session id, final text) of a turn."""
         async with asyncio.timeout(BOUND):
-            session, _, outcome = await self.engine.turn(
+            session, _, outcome = await self.engine.turns.run(
                 session_id, text, lambda _s, _t, event: self.events.append(event), **options
             )
         return session.id, outcome.text

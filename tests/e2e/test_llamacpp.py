@@ -170,7 +170,8 @@ async def test_a_whole_turn_runs_the_tool_and_ends_with_the_models_word(
         "hints": {"enabled": False},
     }
     async with desk(workspace, provider=provider, settings=settings, tools={"sky": (weather,)}) as one:
-        _, _, outcome = await one.engine.turn(None, "The weather in Oslo?", lambda *told: one.events.append(told[2]))
+        told = one.events
+        _, _, outcome = await one.engine.turns.run(None, "The weather in Oslo?", lambda *said: told.append(said[2]))
     assert [(call.tool, call.status) for call in one.calls if call.status == "done"] == [("mcp__sky__weather", "done")]
     assert outcome.text.strip()
     first, second = transport.bodies

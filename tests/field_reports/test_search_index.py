@@ -142,7 +142,7 @@ async def test_a10_the_tools_of_a_named_server_lead_and_disabled_ones_stay_out(w
     async with desk(workspace, settings=settings, tools=tools) as one:
         await warmed(one)
         hits = one.engine.searcher.find("use linear to close ABC-1").hits
-        hints = await one.engine.hints("use linear to close ABC-1")
+        hints = await one.engine.hints.of("use linear to close ABC-1")
     assert {hit.tool.server for hit in hits} == {hint.server for hint in hints} == {"linear"}
     assert "mcp__linear__close_issue_0" not in [hit.tool.name for hit in hits]
 
@@ -171,7 +171,7 @@ async def test_a16_the_hint_of_a_turn_holds_the_fitting_tool(workspace: Path, te
     tools = {server: (mcp_tool(server, name, tool[1]),), "other": many("other", 60)}
     async with desk(workspace, tools=tools) as one:
         await warmed(one)
-        assert tool[0] in [hint.tool for hint in await one.engine.hints(text)]
+        assert tool[0] in [hint.tool for hint in await one.engine.hints.of(text)]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ async def test_messages_that_need_no_tool_get_no_hint(workspace: Path, text: str
     tools = {"pay": (mcp_tool("pay", "refund", TURNS[2][1][1]),), "big": many("big", 60), "world": world}
     async with desk(workspace, tools=tools) as one:
         await warmed(one)
-        assert await one.engine.hints(text) == ()
+        assert await one.engine.hints.of(text) == ()
 
 
 async def test_u06_a_single_tool_and_words_that_all_tools_share_are_found(workspace: Path) -> None:
@@ -233,7 +233,7 @@ async def test_u12_a_search_opens_no_connection_and_its_words_reach_no_log(
         monkeypatch.setattr(socket, "getaddrinfo", refuse)
         for query in ("xylophone thing3", "select:xylophone", "discover:xylophone", "+xylophone", "查询xylophone"):
             answer(one.engine.searcher.find(query))
-        await one.engine.hints("xylophone thing3")
+        await one.engine.hints.of("xylophone thing3")
         await one.execute("ToolSearch", {"query": "xylophone thing3"})
     assert "xylophone" not in caplog.text
 

@@ -186,7 +186,7 @@ async def test_f07_hints_that_are_off_are_neither_computed_nor_shown(
         session, _ = await one.turn("run the tool x")
         for number in range(19):
             await one.turn(f"thanks {number}", session)
-        await one.engine.draft("d", "run x", "")
+        await one.engine.hints.draft("d", "run x", "")
         assert [hints for hints in one.hints if hints] == []
         assert all("available-tools-hint" not in str(request.messages) for request in one.provider.requests)
 
@@ -198,7 +198,7 @@ async def test_f07_a_tool_that_was_told_not_to_be_hinted_is_hinted_nowhere_again
     excluded = [f"mcp__s__convert_{n}" for n in range(5)] + ["mcp__s__convert_1?"]
     settings = {"hints": {"exclude": excluded, "limit": 10}}
     async with desk(workspace, answers=tuple(["Yes."] for _ in range(3)), tools=tools, settings=settings) as one:
-        await one.engine.draft("d", "convert currency", "")
+        await one.engine.hints.draft("d", "convert currency", "")
         session, _ = await one.turn("convert currency")
         await one.turn("convert currency again", session)
         hinted = [{hint.tool for hint in hints} for hints in one.hints if hints]

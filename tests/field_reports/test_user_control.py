@@ -119,11 +119,11 @@ async def test_no_change_of_a_state_moves_a_byte_of_what_was_sent_before(
     ]
     async with over_http(workspace, provider, llmock.base_url(kind), published=TOOLS) as engine:
         llmock.reply("Hello.")
-        session, _, _ = await engine.turn(None, "hi", lambda *_: None)
+        session, _, _ = await engine.turns.run(None, "hi", lambda *_: None)
         for tool, state, said in steps:
             await engine.admin.set_state([(tool, state)], "workspace")
             llmock.reply("Yes.")
-            await engine.turn(session.id, "and now?", lambda *_: None)
+            await engine.turns.run(session.id, "and now?", lambda *_: None)
             before, after = (parts(record.body) for record in llmock.requests[-2:])
             assert after[0] == before[0], f"{tool} {state}: tools and system prompt"
             assert after[1][: len(before[1])] == before[1], f"{tool} {state}: what was said"

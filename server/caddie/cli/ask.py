@@ -45,7 +45,7 @@ async def _ask(args: argparse.Namespace) -> int:
             for notice in engine.sessions.notices(resumed):
                 report.notice(notice)
         try:
-            session, _, outcome = await engine.turn(
+            session, _, outcome = await engine.turns.run(
                 resumed,
                 message,
                 report.event,

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from caddie.chat.events import Hinted, Notice, TurnEvent
-from caddie.chat.messages import Part
-from caddie.chat.provider import Chosen
 from caddie.chat.session import Session
-from caddie.chat.turn import Outcome, Turn, TurnInput
 from caddie.engine.admin import ToolAdmin
 from caddie.engine.agents import Subagents
 from caddie.engine.background import Background
@@ -22,6 +17,7 @@ from caddie.engine.changes import ChangeLog
 from caddie.engine.configuration import Configuration
 from caddie.engine.deferral import Deferrals
 from caddie.engine.door import Door
+from caddie.engine.hints import Hints
 from caddie.engine.inspect import ContextInspector
 from caddie.engine.models import Models
 from caddie.engine.restoring import Restorer
@@ -30,13 +26,13 @@ from caddie.engine.sessions import Sessions
 from caddie.engine.settings_check import SettingsCheck
 from caddie.engine.toolbox import SessionTools
 from caddie.engine.trusting import is_trusted_by
+from caddie.engine.turns import Turns
 from caddie.engine.undo import Undo, UndoReport
-from caddie.errors import InvalidInput, NothingToUndo, SessionBusy
+from caddie.errors import NothingToUndo
 from caddie.layers import Layer
 from caddie.mcp.manager import McpManager
 from caddie.search.engine import ToolIndex
 from caddie.search.execute_tool import TOOL as EXECUTE_TOOL
-from caddie.search.prefetch import ToolHint, find_hints
 from caddie.search.semantic import SemanticRanker
 from caddie.search.tool_search import ToolSearcher, make_tool_search
 from caddie.settings import Settings
@@ -52,11 +48,11 @@ from caddie.storage.tokens import TokenFiles
 from caddie.tools.builtin import BUILTIN
 from caddie.tools.call import Call, Report
 from caddie.tools.catalogue import Catalogue, Change
-from caddie.tools.context import Mode, SessionState, ToolContext
+from caddie.tools.context import SessionState, ToolContext
 from caddie.tools.executor import Authority, Executor
 from caddie.tools.folders import further_folders
 from caddie.tools.permissions import read_rules
-from caddie.tools.servers import ServerStatus, check_servers
+from caddie.tools.servers import ServerStatus
 from caddie.tools.states import Decision
 from caddie.tools.tool import Tool, ToolResult
 
@@ -65,7 +61,6 @@ if TYPE_CHECKING:
 
 
 SERVER_WAIT_SECONDS = 20.0
-FIRST_TURN_WAIT_SECONDS = 5.0
 LIST_WAIT_SECONDS = 5.0
 
 
@@ -114,7 +109,7 @@ class Engine:
         self.results = ResultStore(places)
         self.changes = ChangeLog(self.workspace, CheckpointStore(places), self._checkpoint_bytes)
         restorer = Restorer(self.changes, door.editor)
-        self._undo = Undo(self.changes, restorer)
+        self.undone = Undo(self.changes, restorer)
         self.review = Review(self.changes, restorer)
         self.sessions = Sessions(SessionStore(places), on_open=self._session_opened)
         self.models = models or Models(environ)
@@ -143,8 +138,8 @@ class Engine:
         self._states: Mapping[str, Decision] = {}
         self._background = Background()
         self._asking: asyncio.Task[None] | None = None
-        self._is_first_turn = True
-        self._draft: tuple[str, str, str, tuple[str, ...]] | None = None
+        self.hints = Hints(self)
+        self.turns = Turns(self)
         self.catalogue.listen(self._catalogue_changed)
         search = make_tool_search(self.searcher, await_lists=self._await_lists)
         self.catalogue.replace_source("", (*BUILTIN, search, EXECUTE_TOOL))
@@ -263,8 +258,7 @@ class Engine:
         self.executor.look_again()
         self.door.tools_changed(change)
         self.check.soon()
-        if self._draft is not None:  # what is being typed may fit a tool that has just come
-            self.in_background(self.draft(*self._draft))
+        self.hints.look_again()  # what is being typed may fit a tool that has just come
 
     async def _await_server(self, name: str) -> None:
         await self.mcp.settled([name], SERVER_WAIT_SECONDS)
@@ -275,91 +269,7 @@ class Engine:
         late = await self.mcp.settled(ready, LIST_WAIT_SECONDS)
         return [status.name for status in self.mcp.statuses() if status.state == "ready" and status.name in late]
 
-    # Turns and calls.
-
-    async def turn(
-        self,
-        session_id: str | None,
-        text: str,
-        emit: Callable[[str, str, TurnEvent], None],
-        *,
-        attachments: tuple[Part, ...] = (),
-        attached: tuple[str, ...] = (),
-        picked: tuple[str, ...] = (),
-        servers: tuple[str, ...] = (),
-        mode: Mode | None = None,
-        await_servers: float = FIRST_TURN_WAIT_SECONDS,
-    ) -> tuple[Session, str, Outcome]:
-        """Run a turn. `emit` gets session id, turn id and event; `attached` are the attachments' names.
-
-        Raises: InvalidInput, SessionNotFound, SessionBusy, ProviderError, CancelledError.
-        """
-        if not text.strip() and not attachments:
-            raise InvalidInput("The message is empty; write what you want to know or have done.")
-        check_servers(servers, {status.name for status in self.mcp.statuses()}, self.catalogue.specs)
-        if not session_id and mode is None and self.configuration.settings.permissions.mode == "plan":
-            mode = "plan"
-        session = await self.sessions.get(session_id) if session_id else self.sessions.create()
-        if session.is_running:
-            raise SessionBusy("A turn is already running in this session; wait for it or stop it.")
-        self._draft = None
-        turn_id = uuid4().hex[:12]
-        with self.sessions.running(session):
-            attachments = (*await self._undo.news(session.id), *attachments)
-            outcome = await self._run_turn(
-                session, TurnInput(turn_id, text, attachments, attached, picked, mode, servers), emit, await_servers
-            )
-        return session, turn_id, outcome
-
-    async def _run_turn(
-        self, session: Session, turn: TurnInput, emit: Callable[[str, str, TurnEvent], None], await_servers: float
-    ) -> Outcome:
-        def tell(event: TurnEvent) -> None:
-            if isinstance(event, Hinted):
-                self.door.show_hints(event.hints, session_id=session.id, turn_id=turn.turn_id)
-            else:
-                emit(session.id, turn.turn_id, event)
-
-        async def choose() -> Chosen:
-            await self._servers_of_first_turn(await_servers, tell)
-            before = self.models.chosen
-            chosen = await self.deferrals.chosen(session.id)
-            if why := self.models.news(before):
-                tell(Notice("info", why, "model_chosen"))
-            return chosen
-
-        running = Turn(
-            session,
-            turn,
-            choose=choose,
-            toolbox=self.tools,
-            executor=self.executor,
-            context=replace(self._context_of_turn(session, turn.turn_id, tell), servers=turn.servers),
-            prefetch=lambda text: self.hints(text, turn.servers),
-            record=self.sessions.recorder(session.id),
-            flush=self.sessions.flush,
-            emit=tell,
-            refusals=self.deferrals.refusals,
-        )
-        outcome = await running.run()
-        await self.sessions.flush()
-        return outcome
-
-    async def _servers_of_first_turn(self, seconds: float, tell: Callable[[TurnEvent], None]) -> None:
-        """The first message of a process often comes before the servers do; give them a moment, and say so."""
-        is_first, self._is_first_turn = self._is_first_turn, False
-        connecting = [status.name for status in self.mcp.statuses() if status.state == "connecting"]
-        if not is_first or not connecting or seconds <= 0:
-            return
-        tell(Notice("info", f"Waiting for the MCP servers {', '.join(connecting)}.", "waiting_for_servers"))
-        if late := await self.mcp.settled(None, seconds):
-            tell(Notice("warning", f"Still connecting: {', '.join(late)}. The turn goes on.", "servers_pending"))
-
-    def _context_of_turn(self, session: Session, turn_id: str, tell: Callable[[TurnEvent], None]) -> ToolContext:
-        context = self.context(session.state)
-        if not context.settings.checkpoints.enabled:
-            return context
-        return replace(context, changes=self.changes.turn(session.id, turn_id, tell))
+    # Calls, and what they did.
 
     async def undo(self, session_id: str, turn_id: str = "") -> UndoReport:
         """Take back what a turn did to files, or an undo; without `turn_id` the newest that is in force.
@@ -368,7 +278,7 @@ class Engine:
         """
         async with self.sessions.held(session_id, "undo"):
             try:
-                return await self._undo.undo(session_id, turn_id)
+                return await self.undone.undo(session_id, turn_id)
             except NothingToUndo as error:
                 is_on = self.configuration.settings.checkpoints.enabled
                 why = "" if is_on else " The setting checkpoints.enabled is off."
@@ -376,7 +286,7 @@ class Engine:
 
     async def changed_files(self, session_id: str, turn_id: str) -> list[str]:
         """What `undo` can take back of a turn."""
-        return await self._undo.changed_files(session_id, turn_id)
+        return await self.undone.changed_files(session_id, turn_id)
 
     def _checkpoint_bytes(self) -> int:
         return self.configuration.settings.checkpoints.max_megabytes * 1_000_000
@@ -415,22 +325,6 @@ class Engine:
         provider = self.configuration.settings.provider
         chosen = self.models.chosen
         return chosen.provider.name if provider == "auto" and chosen else provider
-
-    # Hints.
-
-    async def hints(self, text: str, servers: Collection[str] = ()) -> tuple[ToolHint, ...]:
-        """Tools that fit a message or a draft; empty when hints are off."""
-        settings = self.configuration.settings
-        if not settings.hints.enabled:
-            return ()
-        return await find_hints(self.searcher, text, settings.hints, servers)
-
-    async def draft(self, draft_id: str, text: str, session_id: str, servers: tuple[str, ...] = ()) -> None:
-        """Hints for what is being typed; given again when the catalogue changes before the next draft or turn."""
-        self._draft = (draft_id, text, session_id, servers)
-        settings = self.configuration.settings
-        hints = await self.hints(text, servers) if settings.hints.while_typing else ()
-        self.door.show_hints(hints, session_id=session_id, draft_id=draft_id)
 
 
 def _semantic_ranker(settings: Settings) -> SemanticRanker | None:

@@ -52,7 +52,7 @@ async def test_the_tools_of_a_server_that_rests_are_found_hinted_and_run(workspa
         await ready(one)
         found = await one.engine.searcher.search("feed the elephant")
         assert found.hits[0].tool.name == FEED
-        await one.engine.draft("d", "feed an animal", "")
+        await one.engine.hints.draft("d", "feed an animal", "")
         assert [hint.tool for hint in one.hints[-1]] == [FEED]
         assert zoo.starts == 1
         one.person.choice = "once"

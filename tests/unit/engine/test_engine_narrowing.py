@@ -70,5 +70,5 @@ async def test_an_unknown_server_is_an_error_that_names_the_nearest_and_starts_n
 
 async def test_a_draft_is_narrowed_too(workspace: Path) -> None:
     async with desk(workspace, tools=TOOLS) as one:
-        await one.engine.draft("d", "show the commit history", "", ("hub",))
+        await one.engine.hints.draft("d", "show the commit history", "", ("hub",))
         assert await hints(one) == {"mcp__hub__commits"}

@@ -195,7 +195,7 @@ async def test_only_the_turn_is_taken_back_and_the_ones_after_it_stay(workspace:
     file.write_text("one\ntwo\nthree\n")
     async with working(workspace, bash("sed -i s/one/1/ a.txt"), "First.", bash("sed -i s/three/3/ a.txt")) as one:
         session = one.engine.sessions.create().id
-        _, first, _ = await one.engine.turn(session, "go", lambda *_: None)
+        _, first, _ = await one.engine.turns.run(session, "go", lambda *_: None)
         await one.turn("go on", session)
         assert file.read_text() == "1\ntwo\n3\n"
         report = await one.engine.undo(session, first)

@@ -32,7 +32,7 @@ async def test_the_report_agrees_with_the_bytes_that_were_sent(llmock: LLMock, w
     async with over_http(
         workspace, provider, llmock.base_url(BASES[provider]), published=TOOLS, tools={"enabled": [LOG]}
     ) as engine:
-        session, _, _ = await engine.turn(None, "hi", lambda *_: None)
+        session, _, _ = await engine.turns.run(None, "hi", lambda *_: None)
         report = usage(await engine.usage(session.id))
     tools = llmock.requests[-1].body["tools"]
     if provider == "gemini":

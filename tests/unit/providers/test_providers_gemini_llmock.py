@@ -88,7 +88,7 @@ async def test_a_turn_outlives_faults_and_leaves_a_clean_verdict(tmp_path: Path,
     llmock.rate_limit(retry_after=0.05).call_tool("Read", {"path": "a.py"})
     llmock.fail(503).truncate(after_chunks=1).disconnect(after_chunks=2).reply("a b c d e f g h").reply("It sets x.")
     async with over_http(workspace, "gemini", llmock.base_url("gemini"), published={}, apiKeyEnv="") as engine:
-        _, _, outcome = await engine.turn(None, "read a.py", lambda *_: None)
+        _, _, outcome = await engine.turns.run(None, "read a.py", lambda *_: None)
     assert outcome.text == "It sets x."
     bodies = [record.body for record in llmock.requests]
     assert len(bodies) >= 5

@@ -65,9 +65,9 @@ async def test_signatures_outlive_turns_and_a_restart(workspace: Path) -> None:
     )
     with listening(server) as url:
         async with over_http(workspace, "gemini", url, published={}) as engine:
-            session, _, first = await engine.turn(None, "read all", lambda *_: None)
+            session, _, first = await engine.turns.run(None, "read all", lambda *_: None)
         async with over_http(workspace, "gemini", url, published={}) as engine:
-            _, _, last = await engine.turn(session.id, "thanks", lambda *_: None)
+            _, _, last = await engine.turns.run(session.id, "thanks", lambda *_: None)
     assert (first.text, last.text) == ("All read.", "Bye.")
     assert not server.refused
     assert [len(body["contents"]) for body in server.bodies] == [1, 3, 5, 7]
@@ -84,7 +84,7 @@ async def test_a_malformed_call_is_asked_for_again_and_never_an_end(workspace: P
     events: list[TurnEvent] = []
     with listening(server) as url:
         async with over_http(workspace, "gemini", url, published={}) as engine:
-            _, _, outcome = await engine.turn(None, "read a", lambda _s, _t, event: events.append(event))
+            _, _, outcome = await engine.turns.run(None, "read a", lambda _s, _t, event: events.append(event))
     assert outcome.text == "Read."
     notices = [event.message for event in events if isinstance(event, Notice)]
     assert sum("MALFORMED_FUNCTION_CALL" in text for text in notices) == 2
@@ -98,7 +98,7 @@ async def test_a_refused_signature_is_taken_out_once_and_the_turn_goes_on(worksp
     server.forget = True
     with listening(server) as url:
         async with over_http(workspace, "gemini", url, published={}) as engine:
-            _, _, outcome = await engine.turn(None, "read a", lambda *_: None)
+            _, _, outcome = await engine.turns.run(None, "read a", lambda *_: None)
     assert outcome.text == "Read."
     assert server.refused == ["Invalid thought signature."]
     [part] = server.bodies[-1]["contents"][1]["parts"]
@@ -113,7 +113,7 @@ async def test_one_tool_that_is_refused_is_left_out_and_the_turn_goes_on(workspa
     tools = {"enabled": ["mcp__odd__*"]}
     with listening(server) as url:
         async with over_http(workspace, "gemini", url, published=published, tools=tools) as engine:
-            _, _, outcome = await engine.turn(None, "read a", lambda _s, _t, event: events.append(event))
+            _, _, outcome = await engine.turns.run(None, "read a", lambda _s, _t, event: events.append(event))
     assert outcome.text == "Read."
     assert len(server.refused) == 1
     names = [tool["name"] for tool in server.bodies[-1]["tools"][0]["functionDeclarations"]]

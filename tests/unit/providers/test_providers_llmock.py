@@ -111,7 +111,7 @@ async def test_a_turn_rides_out_every_fault_as_the_independent_judge_wants_it(
 ) -> None:
     llmock.truncate(after_chunks=2).fail(503).rate_limit(retry_after=0.2)
     async with over_http(workspace, provider, llmock.base_url(house), published={}) as engine:
-        _, _, outcome = await engine.turn(None, "hi", lambda *_: None)
+        _, _, outcome = await engine.turns.run(None, "hi", lambda *_: None)
     assert outcome.stop == "endTurn"
     assert outcome.text
     verdict = llmock.verdict()

@@ -42,7 +42,7 @@ def bind_handlers(server: Server, app: App) -> None:
         others = [(item.name, item.path, item.text) for item in params.attachments if not item.data]
         attachments = (*await read_attachments(engine.workspace, engine.door.editor, others), *pictures)
         try:
-            session, turn_id, outcome = await engine.turn(
+            session, turn_id, outcome = await engine.turns.run(
                 params.session_id,
                 params.message,
                 emit,
@@ -75,7 +75,7 @@ def bind_handlers(server: Server, app: App) -> None:
 
     async def draft(params: wire.DraftParams) -> None:
         engine = await app.engine()
-        await engine.draft(params.draft_id, params.text, params.session_id or "", tuple(params.servers))
+        await engine.hints.draft(params.draft_id, params.text, params.session_id or "", tuple(params.servers))
 
     async def list_sessions(params: Empty) -> wire.SessionListResult:
         engine = await app.engine()
