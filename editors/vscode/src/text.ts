@@ -1,7 +1,7 @@
 /** What is done to words from strangers before a person sees them. Pure. */
 
 // Control characters, C1 controls, and the marks that turn the direction of text round.
-const REMOVED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const REMOVED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(REMOVED, '').trim();

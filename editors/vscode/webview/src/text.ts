@@ -11,8 +11,10 @@ const ESCAPES = new RegExp(
   ].join('|'),
   'g',
 );
-const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
-const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+// But for tabs, line ends, and what joins letters and chooses between pictures.
+const HIDDEN =
+  /(?![\t\n\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Lines stay lines; what would colour, turn or hide them is gone. */
 export function clean(text: string): string {
@@ -25,7 +27,7 @@ export function clean(text: string): string {
 /** For what the person is about to allow: nothing is left out, what would hide or act is shown by name. */
 export function reveal(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(HIDDEN, (sign) => {
-    const code = sign.charCodeAt(0);
+    const code = sign.codePointAt(0) ?? 0;
     return code < 0x20 ? String.fromCharCode(0x2400 + code) : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
   });
 }

@@ -8,7 +8,8 @@ export function useWords(words: Record<string, string> | undefined): void {
 
 /** The first argument of `t` is always written out, so that a test can find it in the translations. */
 export function t(words: string, ...values: (string | number)[]): string {
-  return (table[words] ?? words).replace(/\{(\d)\}/g, (all, at: string) => String(values[Number(at)] ?? all));
+  const found = Object.hasOwn(table, words) ? table[words] : undefined; // some words are a stranger's
+  return (found ?? words).replace(/\{(\d)\}/g, (all, at: string) => String(values[Number(at)] ?? all));
 }
 
 /** Words that are said later with `t`: named here for the same test. */

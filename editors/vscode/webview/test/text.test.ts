@@ -4,15 +4,26 @@ import { blocksOf, GrowingBlocks } from '../src/blocks';
 import { completionAt, parseCommand } from '../src/commands';
 import { linkOf } from '../src/links';
 import { amount, clean, elapsed, fold, reveal, summary } from '../src/text';
+import { t, useWords } from '../src/words';
 
 test('strangers’ words carry no colours, controls or marks that turn direction', () => {
   assert.equal(clean('a\u001b[31mred\u001b[0m\u0007\u202egnp.exe\u2066'), 'aredgnp.exe');
+  assert.equal(clean('a\u061cb'), 'ab');
   assert.equal(clean('one\r\ntwo\rthree\u2028four'), 'one\ntwo\nthree\nfour');
   assert.equal(clean('\u001b]8;;http://evil\u0007click\u001b]8;;\u0007'), 'click');
 });
 
 test('what is about to be allowed hides nothing', () => {
   assert.equal(reveal('rm \u202efdp.txt\u001b[2K\u200b'), 'rm ⟨U+202E⟩fdp.txt␛[2K⟨U+200B⟩');
+  assert.equal(reveal('a\u061cb\u00adc\u115fd\u{e0041}'), 'a⟨U+061C⟩b⟨U+00AD⟩c⟨U+115F⟩d⟨U+E0041⟩');
+  assert.equal(reveal('日本語 👩‍💻 ❤️ می‌خواهم\tx\n'), '日本語 👩‍💻 ❤️ می‌خواهم\tx\n');
+});
+
+test('words of strangers are no names of what the language has itself', () => {
+  useWords({ Stop: '停' });
+  for (const words of ['constructor', 'toString', '__proto__']) assert.equal(t(words), words);
+  assert.equal(t('Stop'), '停');
+  useWords(undefined);
 });
 
 test('a call is told apart on one line', () => {
@@ -58,6 +69,7 @@ for (const href of [
   ...['data:text/html,<script>', 'vbscript:x', 'command:workbench.action.quit', 'vscode://x', 'blob:x', 'about:blank'],
   ...['//evil.example/x', '\\\\evil\\share', 'file://evil/share', 'https://user:pass@evil.example', 'ftp://x/y', ''],
   ...['jav\u200bascript:alert(1)', 'https://a.example/\u202egnp', 'mailto:x@y', '#here'],
+  ...['%2F%2Fevil/share', '%5C%5Cevil%5Cshare', '/%5Cevil/share', 'file:////evil/share', 'a%E2%80%AEgnp.exe', 'a%00b', 'a%1Bb'],
 ]) {
   test(`${JSON.stringify(href)} is no link`, () => assert.equal(linkOf(href), undefined));
 }
