@@ -10,11 +10,12 @@ import {
   type QuestionAsk,
   questionAsk,
 } from './protocol';
-import { cap, oneLine } from './text';
+import { cap, noLinks, oneLine } from './text';
 
 export function registerAsks(client: CaddieClient, chat: ChatPanel): vscode.Disposable {
   const asks = new Asks(chat);
   return vscode.Disposable.from(
+    chat.onDidChange(() => asks.look()),
     client.onRequest(permissionAsk, (params, token) => asks.permission(params, token)),
     client.onRequest(questionAsk, (params, token) => asks.question(params, token)),
   );
@@ -28,23 +29,26 @@ class Asks {
 
   async permission(params: PermissionAsk, token: vscode.CancellationToken): Promise<PermissionAnswer> {
     const shown = this.chat.askPermission(params, token);
-    if (!shown) return permissionByNotification(params, token);
     this.leadThere(permissionWords(params));
     return shown;
   }
 
   async question(params: QuestionAsk, token: vscode.CancellationToken): Promise<QuestionAnswer> {
     const shown = this.chat.askQuestion(params, token);
-    if (!shown) return { declined: true };
     this.leadThere(vscode.l10n.t('Caddie has a question: {0}', cap(oneLine(params.title), 120)));
     return shown;
+  }
+
+  /** One that nobody clicked stays among the notifications for ever; what is asked later is news again. */
+  look(): void {
+    if (this.chat.isVisible || this.chat.pendingCount === 0) this.isTold = false;
   }
 
   private leadThere(words: string): void {
     if (this.chat.isVisible || this.isTold) return;
     this.isTold = true;
     const show = vscode.l10n.t('Show');
-    void vscode.window.showInformationMessage(words, show).then((choice) => {
+    void vscode.window.showInformationMessage(noLinks(words), show).then((choice) => {
       this.isTold = false;
       if (choice === show) void this.chat.reveal();
     });
@@ -54,19 +58,4 @@ class Asks {
 function permissionWords(params: PermissionAsk): string {
   const server = params.server ? ` · ${oneLine(params.server)}` : '';
   return vscode.l10n.t('Caddie waits for you: {0}', cap(oneLine(params.label), 60) + server);
-}
-
-/** Never takes the focus; closing it is a refusal. */
-async function permissionByNotification(
-  params: PermissionAsk,
-  token: vscode.CancellationToken,
-): Promise<PermissionAnswer> {
-  const choices = params.choices.map((choice) => ({ title: choice.label, id: choice.id }));
-  const args = cap(oneLine(JSON.stringify(params.params)), 300);
-  const asked = vscode.window.showWarningMessage(`${permissionWords(params)} ${args}`, ...choices);
-  const cancelled = new Promise<never>((_, reject) =>
-    token.onCancellationRequested(() => reject(new vscode.CancellationError())),
-  );
-  const choice = await Promise.race([asked, cancelled]);
-  return { choice: choice?.id ?? 'reject' };
 }

@@ -5,7 +5,7 @@ import { type CaddieClient, messageOf } from './client';
 import { type HintInfo, hintsShow, type ShowHints, toolsSetState } from './protocol';
 import { HintMemory } from './hint-memory';
 import { neverHint, neverHinted } from './hint-settings';
-import { cap, oneLine } from './text';
+import { cap, noLinks, oneLine } from './text';
 
 export function registerHints(client: CaddieClient, chat: ChatPanel): vscode.Disposable {
   const notifier = new HintNotifier(client, chat);
@@ -56,7 +56,7 @@ class HintNotifier {
       const buttons: Button[] = hints.map((hint) => ({ title: cap(oneLine(hint.label), 30), hint }));
       const more: Button = { title: vscode.l10n.t('More …') };
       const words = vscode.l10n.t('Tools that fit: {0}', hints.map(describe).join(' · '));
-      const choice = await vscode.window.showInformationMessage<Button>(words, ...buttons, more);
+      const choice = await vscode.window.showInformationMessage<Button>(noLinks(words), ...buttons, more);
       if (!choice) this.memory.dismiss(hints);
       else if (choice.hint) await this.pick(choice.hint);
       else await this.more(hints);
@@ -89,7 +89,7 @@ class HintNotifier {
     try {
       await this.client.request(toolsSetState, { changes: [{ tool: hint.tool, state: 'enabled' }], scope: 'user' });
     } catch (error) {
-      void vscode.window.showErrorMessage(messageOf(error));
+      void vscode.window.showErrorMessage(noLinks(messageOf(error)));
     }
   }
 }

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { ChatPanel } from './chat/api';
 import { type CaddieClient, messageOf } from './client';
 import { type GrantInfo, permissionsList, permissionsRevoke } from './protocol';
-import { oneLine } from './text';
+import { noLinks, oneLine } from './text';
 
 interface Row extends vscode.QuickPickItem {
   readonly grant?: GrantInfo;
@@ -30,7 +30,7 @@ export async function reviewPermissions(client: CaddieClient, chat: ChatPanel): 
     if (picked?.grant) await takeBack(client, picked.grant);
     else if (picked?.setting) await vscode.commands.executeCommand('workbench.action.openSettings', picked.setting);
   } catch (error) {
-    void vscode.window.showErrorMessage(messageOf(error));
+    void vscode.window.showErrorMessage(noLinks(messageOf(error)));
   }
 }
 

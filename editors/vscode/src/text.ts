@@ -7,6 +7,11 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(REMOVED, '').trim();
 }
 
+/** In notifications and under inputs the editor takes `[…](command:…)` for a link, and a click for the person's wish. */
+export function noLinks(text: string): string {
+  return text.replaceAll('](', ']\u200b(');
+}
+
 export function cap(text: string, length: number): string {
   const letters = [...text];
   return letters.length <= length ? text : `${letters.slice(0, length - 1).join('').trimEnd()}…`;

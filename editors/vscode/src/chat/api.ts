@@ -19,10 +19,10 @@ export interface ChatPanel extends vscode.Disposable {
   /** `isVisible`, `state` or `pendingCount` changed. */
   readonly onDidChange: vscode.Event<void>;
 
-  /** Shows the card; never reveals the panel. Undefined when it cannot show one (then a notification asks).
+  /** Shows the card; never reveals the panel.
    * When the token is cancelled the card goes and the promise is refused with a CancellationError. */
-  askPermission(params: PermissionAsk, token: vscode.CancellationToken): Promise<PermissionAnswer> | undefined;
-  askQuestion(params: QuestionAsk, token: vscode.CancellationToken): Promise<QuestionAnswer> | undefined;
+  askPermission(params: PermissionAsk, token: vscode.CancellationToken): Promise<PermissionAnswer>;
+  askQuestion(params: QuestionAsk, token: vscode.CancellationToken): Promise<QuestionAnswer>;
 
   showHints(params: ShowHints): void;
   /** As if the person had picked this hint: a chip in the next message. */

@@ -4,7 +4,7 @@ import type { CaddieClient } from '../client';
 import { existingFile } from '../folders';
 import { hintAgain, neverHint } from '../hint-settings';
 import { type Attachment, mcpList, type PromptInfo, promptsGet, promptsList, sessionResult, toolsSetState } from '../protocol';
-import { oneLine, tokens } from '../text';
+import { noLinks, oneLine, tokens } from '../text';
 import * as attachments from './attachments';
 import type { ChatDesk } from './desk';
 import { type LastEditor, openChange } from './editors';
@@ -61,7 +61,7 @@ export class Errands {
     await neverHint(tool);
     const undo = vscode.l10n.t('Undo');
     const choice = await vscode.window.showInformationMessage(
-      vscode.l10n.t('{0} is not hinted any more.', oneLine(tool)),
+      noLinks(vscode.l10n.t('{0} is not hinted any more.', oneLine(tool))),
       undo,
     );
     if (choice === undo) await hintAgain(tool);
@@ -198,5 +198,5 @@ async function askFor(name: string, description: string | undefined, required: b
   const title = required ? oneLine(name) : vscode.l10n.t('{0} (may be empty)', oneLine(name));
   const validateInput = (value: string) =>
     required && !value.trim() ? vscode.l10n.t('This one is needed.') : undefined;
-  return vscode.window.showInputBox({ title, prompt: oneLine(description ?? ''), validateInput, ignoreFocusOut: true });
+  return vscode.window.showInputBox({ title, prompt: noLinks(oneLine(description ?? '')), validateInput, ignoreFocusOut: true });
 }

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { CaddieClient } from '../client';
 import { modelsList, type ModelInfo, type ModelsListResult } from '../protocol';
 import { writeSetting } from '../settings';
-import { oneLine, tokens } from '../text';
+import { noLinks, oneLine, tokens } from '../text';
 
 interface Row extends vscode.QuickPickItem {
   act?: () => Promise<void>;
@@ -34,7 +34,7 @@ export async function pickModel(client: CaddieClient, sessionId: string | undefi
   pick.onDidAccept(() => {
     const { act } = pick.selectedItems[0] ?? {};
     pick.hide();
-    act?.().then(undefined, (error: unknown) => void vscode.window.showErrorMessage(String(error)));
+    act?.().then(undefined, (error: unknown) => void vscode.window.showErrorMessage(noLinks(String(error))));
   });
   pick.show();
   draw();

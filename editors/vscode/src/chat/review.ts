@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../client';
 import { fileOf } from '../folders';
 import type { FileChanges, FileChoice, Hunk, UndoResult } from '../protocol';
-import { oneLine } from '../text';
+import { noLinks, oneLine } from '../text';
 import type { Changes } from './changes';
 import { hasConflict } from './said';
 
@@ -55,10 +55,10 @@ export class EditorReview implements vscode.CodeLensProvider, vscode.Disposable 
         try {
           const result = await act(choice);
           if (!result) return;
-          if (hasConflict(result)) void vscode.window.showWarningMessage(oneLine(result.message));
+          if (hasConflict(result)) void vscode.window.showWarningMessage(noLinks(oneLine(result.message)));
           else vscode.window.setStatusBarMessage(oneLine(result.message), 4000);
         } catch (error) {
-          void vscode.window.showWarningMessage(oneLine(messageOf(error)));
+          void vscode.window.showWarningMessage(noLinks(oneLine(messageOf(error))));
         }
       });
     return [

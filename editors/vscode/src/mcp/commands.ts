@@ -15,7 +15,7 @@ import {
 } from '../protocol';
 import type { Keys } from '../secrets';
 import { writeSetting } from '../settings';
-import { cap, oneLine } from '../text';
+import { cap, noLinks, oneLine } from '../text';
 import type { VirtualTexts } from '../editor/virtual';
 import type { Node } from '../tools/model';
 import { scopeWord, type ToolsView } from '../tools/view';
@@ -47,7 +47,7 @@ export function registerMcpCommands(
       try {
         await act(node);
       } catch (error) {
-        void vscode.window.showErrorMessage(messageOf(error));
+        void vscode.window.showErrorMessage(noLinks(messageOf(error)));
       }
     }),
   );
@@ -82,7 +82,7 @@ class McpCommands {
     if (!server) return;
     const { resources } = await this.client.request(mcpResources, { server });
     if (!resources.length) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('{0} offers no resources.', oneLine(server)));
+      void vscode.window.showInformationMessage(noLinks(vscode.l10n.t('{0} offers no resources.', oneLine(server))));
       return;
     }
     const title = vscode.l10n.t('Resources of {0}', oneLine(server));
@@ -137,7 +137,7 @@ class McpCommands {
         oneLine(server),
         scopeWord(this.view.scope),
       );
-      if ((await vscode.window.showInformationMessage(words, open)) === open) await openConfiguration(this.view.scope);
+      if ((await vscode.window.showInformationMessage(noLinks(words), open)) === open) await openConfiguration(this.view.scope);
       return;
     }
     const remove = vscode.l10n.t('Remove');

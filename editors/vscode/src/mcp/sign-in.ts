@@ -2,19 +2,19 @@
 import * as vscode from 'vscode';
 import type { CaddieClient } from '../client';
 import { mcpAuthorize, mcpCancelAuthorize, mcpStatus, type ServerInfo } from '../protocol';
-import { oneLine } from '../text';
+import { noLinks, oneLine } from '../text';
 
 /** The server ends a sign-in after five minutes by itself; this is for one that says nothing. */
 const LATEST_MS = 6 * 60_000;
 
 export async function signIn(client: CaddieClient, server: string): Promise<void> {
-  const title = vscode.l10n.t('Waiting for the sign-in to {0} in your browser', oneLine(server));
+  const title = noLinks(vscode.l10n.t('Waiting for the sign-in to {0} in your browser', oneLine(server)));
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   const info = await vscode.window.withProgress(options, (_, token) => signedIn(client, server, token));
   if (info?.status === 'ready') {
     vscode.window.setStatusBarMessage(vscode.l10n.t('Signed in to {0}.', oneLine(server)), 5000);
   } else if (info?.reason) {
-    void vscode.window.showWarningMessage(`${oneLine(server)}: ${oneLine(info.reason)}`);
+    void vscode.window.showWarningMessage(noLinks(`${oneLine(server)}: ${oneLine(info.reason)}`));
   }
 }
 

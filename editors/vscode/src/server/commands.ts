@@ -4,6 +4,7 @@ import type { CaddieClient } from '../client';
 import type { Keys } from '../secrets';
 import { ServerMissing } from './find';
 import { installServer } from './install';
+import { noLinks } from '../text';
 
 export function registerServerCommands(
   context: vscode.ExtensionContext,
@@ -65,7 +66,7 @@ async function offerInstall(): Promise<void> {
 
 async function tellFailure(why: string, output: vscode.LogOutputChannel): Promise<void> {
   const [restart, log] = [vscode.l10n.t('Restart'), vscode.l10n.t('Show Log')];
-  const choice = await vscode.window.showErrorMessage(why, restart, log);
+  const choice = await vscode.window.showErrorMessage(noLinks(why), restart, log);
   if (choice === restart) await vscode.commands.executeCommand('caddie.server.restart');
   if (choice === log) output.show(true);
 }

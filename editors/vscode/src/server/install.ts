@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { isNewEnough } from './candidates';
 import { activeInterpreter } from './find';
 import { run } from './run';
+import { noLinks } from '../text';
 
 const PACKAGE = 'caddie-ls';
 const NAMES = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python'];
@@ -55,7 +56,7 @@ async function tellAndAsk(
   output.error(`installing: ${why}`);
   const [again, log] = [vscode.l10n.t('Try Again'), vscode.l10n.t('Show Log')];
   const message = vscode.l10n.t('Caddie’s server could not be installed: {0}', why);
-  const choice = await vscode.window.showErrorMessage(message, again, log);
+  const choice = await vscode.window.showErrorMessage(noLinks(message), again, log);
   if (choice === log) output.show(true);
   return choice === again ? installServer(context, output) : false;
 }

@@ -10,7 +10,7 @@ import {
   toolsExplain,
   toolsSetState,
 } from '../protocol';
-import { oneLine } from '../text';
+import { noLinks, oneLine } from '../text';
 import { stateWord } from './items';
 import { filterText, isFiltering, nextState, type Node, NO_FILTER, patternsOf, readFilter, scopeName } from './model';
 import { openSetting } from './setting';
@@ -84,7 +84,7 @@ class ToolCommands {
     try {
       await this.show(await this.client.request(toolsExplain, { tool: name }));
     } catch (error) {
-      void vscode.window.showErrorMessage(messageOf(error));
+      void vscode.window.showErrorMessage(noLinks(messageOf(error)));
     }
   }
 
@@ -133,9 +133,9 @@ class ToolCommands {
     try {
       const { warnings } = await act();
       await this.view.refresh();
-      if (warnings.length) void vscode.window.showWarningMessage(warnings.map(oneLine).join(' '));
+      if (warnings.length) void vscode.window.showWarningMessage(noLinks(warnings.map(oneLine).join(' ')));
     } catch (error) {
-      void vscode.window.showErrorMessage(messageOf(error));
+      void vscode.window.showErrorMessage(noLinks(messageOf(error)));
     }
   }
 

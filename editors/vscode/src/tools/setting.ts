@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { StateSource } from '../protocol';
 import type { WriteScope } from './view';
+import { noLinks } from '../text';
 
 const FILE_SCOPES = ['user', 'workspace'];
 
@@ -25,6 +26,6 @@ async function openFile(path: string, words: string): Promise<void> {
     editor.selection = new vscode.Selection(start, start);
     editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenter);
   } catch {
-    void vscode.window.showWarningMessage(vscode.l10n.t('The file {0} cannot be opened.', path));
+    void vscode.window.showWarningMessage(noLinks(vscode.l10n.t('The file {0} cannot be opened.', path)));
   }
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { HintMemory } from '../../src/hint-memory';
 import { pairs, splitCommand } from '../../src/mcp/parse';
 import type { HintInfo, ShowHints } from '../../src/protocol';
 import { type StatusFacts, statusOf } from '../../src/status-text';
-import { cap, oneLine, tokens } from '../../src/text';
+import { cap, noLinks, oneLine, tokens } from '../../src/text';
 
 const FACTS: StatusFacts = {
   server: 'ready', problem: '', model: 'claude-opus-5-5', mode: 'agent', isBusy: false, pending: 0, troubled: [], isTrusted: true,
@@ -58,6 +60,16 @@ test('long words are cut between letters', () => {
   assert.equal(cap('abcdef', 4), 'abc…');
   assert.equal(cap('😀😀😀😀', 3), '😀😀…');
   assert.equal(oneLine(' a\n\tb '), 'a b');
+});
+
+test('no words of strangers are a link of the editor', () => {
+  assert.equal(noLinks('see [this](command:workbench.action.quit)'), 'see [this]\u200b(command:workbench.action.quit)');
+  const own = /^(noLinks\(|vscode\.l10n\.t\(\s*'[^'{]*',?\s*\)|\w+, \{ modal|\w+, install, name\))/;
+  const root = join(process.env.CADDIE_VSCODE as string, 'src');
+  for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))) {
+    const told = readFileSync(join(root, file), 'utf8').matchAll(/show(?:Information|Warning|Error)Message(?:<\w+>)?\(\s*([^]{0,200})/g);
+    for (const [, words = ''] of told) assert.match(words, own, file);
+  }
 });
 
 const hint = (tool: string): HintInfo => ({ tool, label: tool, description: '', score: 0.8, state: 'deferred' });
