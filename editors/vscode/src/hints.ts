@@ -39,7 +39,6 @@ interface Button extends vscode.MessageItem {
 
 class HintNotifier {
   private readonly memory = new HintMemory();
-  private isOpen = false;
 
   constructor(
     private readonly client: CaddieClient,
@@ -47,22 +46,18 @@ class HintNotifier {
   ) {}
 
   async show(params: ShowHints): Promise<void> {
-    if (this.chat.isVisible || this.isOpen) return;
+    if (this.chat.isVisible) return;
     const never = neverHinted();
     const hints = this.memory.fresh(params).filter((hint) => !never.includes(hint.tool));
     if (!hints.length) return;
-    this.isOpen = true;
-    try {
-      const buttons: Button[] = hints.map((hint) => ({ title: cap(oneLine(hint.label), 30), hint }));
-      const more: Button = { title: vscode.l10n.t('More …') };
-      const words = vscode.l10n.t('Tools that fit: {0}', hints.map(describe).join(' · '));
-      const choice = await vscode.window.showInformationMessage<Button>(noLinks(words), ...buttons, more);
-      if (!choice) this.memory.dismiss(hints);
-      else if (choice.hint) await this.pick(choice.hint);
-      else await this.more(hints);
-    } finally {
-      this.isOpen = false;
-    }
+    const buttons: Button[] = hints.map((hint) => ({ title: cap(oneLine(hint.label), 30), hint }));
+    const more: Button = { title: vscode.l10n.t('More …') };
+    const words = vscode.l10n.t('Tools that fit: {0}', hints.map(describe).join(' · '));
+    // One that nobody clicked stays open among the notifications: the next turn's is not held up by it.
+    const choice = await vscode.window.showInformationMessage<Button>(noLinks(words), ...buttons, more);
+    if (!choice) this.memory.dismiss(hints);
+    else if (choice.hint) await this.pick(choice.hint);
+    else await this.more(hints);
   }
 
   private async pick(hint: HintInfo): Promise<void> {
