@@ -1,7 +1,7 @@
 // What waits for the person: may this tool run, and questions. Keys answer while a card has the focus, which it never takes.
 
 import type { ComponentChildren } from 'preact';
-import { useContext, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Choice, PermissionAsk } from '../../src/protocol';
 import type { Ask } from './bridge';
 import { Arguments, Long } from './call';
@@ -66,7 +66,8 @@ export function PermissionCard({ ask }: { ask: PermissionAsk }) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target instanceof HTMLTextAreaElement || event.ctrlKey || event.metaKey || event.altKey) return;
     const choice = ask.choices.find(({ kind }) => KEYS[kind] === event.key.toLowerCase());
-    if (!choice || Date.now() - born.current < GUARD_MS) return;
+    // One that is still held down has answered the card before.
+    if (!choice || event.repeat || Date.now() - born.current < GUARD_MS) return;
     event.preventDefault();
     choose(choice);
   };
@@ -182,7 +183,10 @@ function Preview({ ask, name }: { ask: PermissionAsk; name: string }): Component
 }
 
 function Reject({ onSend, onBack }: { onSend: (feedback: string) => void; onBack: () => void }) {
+  const field = useRef<HTMLTextAreaElement>(null);
   const [words, setWords] = useState('');
+  // The person asked for this field with a key or a click; it is where they go on.
+  useLayoutEffect(() => field.current?.focus(), []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     if (event.key === 'Enter' && !event.shiftKey) {
@@ -197,8 +201,7 @@ function Reject({ onSend, onBack }: { onSend: (feedback: string) => void; onBack
     <div class="ask-reject">
       <textarea
         rows={2}
-        // The person asked for this field with a key or a click; it is where they go on.
-        ref={(field) => field?.focus()}
+        ref={field}
         aria-label={t('Why not? The model is told.')}
         placeholder={t('Why not? The model is told. Empty is fine.')}
         value={words}

@@ -78,20 +78,24 @@ export function Composer({ desk, conversation }: { desk: Desk; conversation: Con
     const { from, to, kind } = completing.at;
     setCompleting(undefined);
     if (kind === 'file') page.post({ type: 'attachFiles', uris: [choice.value] });
-    else if (choice.runsAtOnce) return run(choice.value, '');
+    else if (choice.runsAtOnce) return run(choice.value, '', text.slice(to).trim());
     const put = { command: `/${choice.value} `, server: `@${choice.value} `, file: '' }[kind];
     change(text.slice(0, from) + put + text.slice(to));
     queueMicrotask(() => field.current?.setSelectionRange(from + put.length, from + put.length));
   };
 
-  const run = (name: string, argument: string) => {
-    change('');
+  const run = (name: string, argument: string, left = '') => {
+    change(left);
     page.post({ type: 'command', name, argument });
   };
 
   const send = () => {
     const command = parseCommand(text, [...COMMANDS, ...promptCommands(desk.prompts)]);
-    if (command) return run(command.name, command.argument);
+    if (command) {
+      // What follows a command that takes nothing was meant as a message.
+      const takesNone = COMMANDS.some(({ name, argument }) => name === command.name && argument === '');
+      return takesNone ? run(command.name, '', command.argument) : run(command.name, command.argument);
+    }
     if (!text.trim() && desk.chips.length === 0) return undefined;
     clearTimeout(timer.current);
     page.post({ type: 'send', text: text.trim() });

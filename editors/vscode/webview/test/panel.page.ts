@@ -227,6 +227,40 @@ check('a rejection may say why', async (panel) => {
   ]);
 });
 
+check('a card where one says why not keeps the focus only once', async (panel) => {
+  await panel.start(play(...STORY), ask(REMINDER));
+  await seen(panel);
+  await panel.tab.locator('.ask').focus();
+  await panel.tab.keyboard.press('r');
+  await panel.tab.locator('.ask-reject textarea').waitFor();
+  await input(panel).click();
+  await panel.desk({ ...ask(REMINDER), model: 'another' });
+  await panel.tab.getByText('another').waitFor();
+  assert.equal(await panel.focused(), 'composer-text');
+});
+
+check('a key that is held down answers one card, not those behind it', async (panel) => {
+  await panel.start(play(...STORY), ask(REMINDER, EDIT));
+  await seen(panel);
+  await panel.tab.locator('.ask').first().focus();
+  await panel.tab.keyboard.down('a');
+  await panel.tab.keyboard.down('a');
+  await panel.tab.keyboard.up('a');
+  assert.deepEqual((await panel.sent('permission')).map(({ requestId }) => requestId), ['p1']);
+});
+
+check('words behind a command that takes none stay in the input', async (panel) => {
+  await panel.start();
+  await input(panel).fill('/new and then pay it');
+  await input(panel).press('Enter');
+  assert.deepEqual(await panel.sent('command'), [{ type: 'command', name: 'new', argument: '' }]);
+  assert.equal(await input(panel).inputValue(), 'and then pay it');
+  await input(panel).fill('/rename late');
+  await input(panel).press('Enter');
+  assert.deepEqual((await panel.sent('command')).at(-1), { type: 'command', name: 'rename', argument: 'late' });
+  assert.equal(await input(panel).inputValue(), '');
+});
+
 check('a key struck before the card was in sight answers nothing', async (panel) => {
   await panel.start(play(...STORY), ask(REMINDER));
   await panel.tab.locator('.ask').focus();
