@@ -21,6 +21,9 @@ const SERVE = 'serve';
 // -P: a folder named like our package in the workspace must not be run instead of it.
 const MODULE = ['-P', '-m', 'caddie', SERVE];
 
+/** Before `-m venv` and the like: the folder we were started from may have a module of that name. */
+export const ISOLATED = '-I';
+
 export function choose(found: Found): Candidate | undefined {
   const [command, ...args] = found.configured;
   if (command) return { origin: 'setting', command, args: args.includes(SERVE) ? args : [...args, SERVE] };

@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { isNewEnough } from './candidates';
+import { ISOLATED, isNewEnough } from './candidates';
 import { activeInterpreter } from './find';
 import { run } from './run';
 import { noLinks } from '../text';
@@ -73,11 +73,11 @@ async function install(
   report(vscode.l10n.t('making an environment …'));
   output.info(`making ${folder(context)} with ${python}`);
   await vscode.workspace.fs.createDirectory(context.globalStorageUri);
-  await run(python, ['-m', 'venv', '--clear', folder(context)], { token, timeout: MINUTES, onOutput });
+  await run(python, [ISOLATED, '-m', 'venv', '--clear', folder(context)], { token, timeout: MINUTES, onOutput });
   report(vscode.l10n.t('downloading (about a minute) …'));
   const what = await shippedWheel(context);
   output.info(`installing ${what}`);
-  const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', what];
+  const pip = [ISOLATED, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', what];
   await run(privatePython(context), pip, { token, timeout: MINUTES, onOutput });
 }
 
@@ -93,7 +93,7 @@ async function findPython(token: vscode.CancellationToken): Promise<string> {
   const active = await activeInterpreter();
   const seen: string[] = [];
   for (const candidate of active ? [active, ...NAMES] : NAMES) {
-    const version = await run(candidate, ['-c', VERSION], { token, timeout: 10_000 }).catch((error: unknown) => {
+    const version = await run(candidate, [ISOLATED, '-c', VERSION], { token, timeout: 10_000 }).catch((error: unknown) => {
       if (error instanceof vscode.CancellationError) throw error;
       return '';
     });

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Backoff } from '../../src/server/backoff';
-import { asCommand, choose, isNewEnough, pathFiles } from '../../src/server/candidates';
+import { asCommand, choose, ISOLATED, isNewEnough, pathFiles } from '../../src/server/candidates';
 import { reasonOfDeath } from '../../src/server/death';
 
 test('the nearest wish for a server wins: setting, PATH, Python extension, own environment', () => {
@@ -31,6 +35,15 @@ test('only absolute folders of PATH are looked into, so that no folder can offer
   const windows = pathFiles('caddie', { Path: 'C:\\Tools;.;relative' }, 'win32');
   assert.deepEqual(windows, ['C:\\Tools\\caddie.exe', 'C:\\Tools\\caddie.cmd', 'C:\\Tools\\caddie.bat']);
   assert.deepEqual(pathFiles('caddie', {}, 'linux'), []);
+});
+
+test('no folder that we were started from can put its own module in the place of Python’s', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'caddie-'));
+  writeFileSync(join(folder, 'venv.py'), 'print("of the folder")');
+  const told = (...args: string[]) => execFileSync('python3', [...args, '-m', 'venv', '--help'], { cwd: folder, encoding: 'utf8' });
+  assert.match(told(), /of the folder/);
+  assert.match(told(ISOLATED), /usage: venv/);
+  rmSync(folder, { recursive: true });
 });
 
 test('Python 3.11 to 3.13 will do', () => {
