@@ -16,6 +16,7 @@ import {
 import { Backoff } from './server/backoff';
 import { type ServerCommand, ServerProcess } from './server/process';
 import { asPlainSettings, type EditorSettings } from './settings';
+import { shownWithoutLinks } from './text';
 
 export type ClientState = 'stopped' | 'starting' | 'ready' | 'failed';
 
@@ -75,9 +76,9 @@ export class CaddieClient implements vscode.Disposable {
 
   async stop(): Promise<void> {
     clearTimeout(this.retry);
-    this.generation += 1;
+    const generation = ++this.generation;
     await this.letGo();
-    this.become('stopped');
+    if (generation === this.generation) this.become('stopped'); // else another start or stop came meanwhile
   }
 
   async restart(): Promise<void> {
@@ -161,10 +162,8 @@ export class CaddieClient implements vscode.Disposable {
       this.backoff.started();
       if (generation === this.generation) this.become('ready');
     } catch (error) {
-      if (generation === this.generation) {
-        await this.letGo();
-        this.fail(error);
-      }
+      if (generation === this.generation) await this.letGo();
+      if (generation === this.generation) this.fail(error);
       throw error;
     }
   }
@@ -172,6 +171,7 @@ export class CaddieClient implements vscode.Disposable {
   private async connect(server: ServerCommand, generation: number): Promise<void> {
     this.host.output.info(`starting (${server.origin}) ${[server.command, ...server.args].join(' ')}`);
     const process = await ServerProcess.start(server);
+    if (generation !== this.generation) return process.end(); // stopped meanwhile: nobody would end it
     this.process = process;
     const client = new QuietClient('caddie', 'Caddie', () => Promise.resolve(process.child), this.options());
     client.registerFeature(announcing(CAPABILITIES));
@@ -202,6 +202,7 @@ export class CaddieClient implements vscode.Disposable {
         workspaceTrusted: vscode.workspace.isTrusted,
       },
       initializationFailedHandler: () => false,
+      connectionOptions: { messageStrategy: { handleMessage: (message, next) => next(shownWithoutLinks(message)) } },
       errorHandler: {
         error: (): ErrorHandlerResult => ({ action: ErrorAction.Continue, handled: true }),
         closed: (): CloseHandlerResult => ({ action: CloseAction.DoNotRestart, handled: true }),

@@ -12,6 +12,14 @@ export function noLinks(text: string): string {
   return text.replaceAll('](', ']\u200b(');
 }
 
+/** What a server wishes to have shown goes to the editor as it is, unless one takes it on its way. */
+export function shownWithoutLinks<M extends object>(message: M): M {
+  const { method, params } = message as { method?: string; params?: { message?: unknown } };
+  const isShown = method === 'window/showMessage' || method === 'window/showMessageRequest';
+  if (!isShown || typeof params?.message !== 'string') return message;
+  return { ...message, params: { ...params, message: noLinks(params.message) } };
+}
+
 export function cap(text: string, length: number): string {
   const letters = [...text];
   return letters.length <= length ? text : `${letters.slice(0, length - 1).join('').trimEnd()}…`;

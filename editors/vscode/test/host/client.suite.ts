@@ -18,6 +18,16 @@ describe('the connection', () => {
     listening.dispose();
   });
 
+  it('restarts that are asked for at once end with a server that answers', async () => {
+    const { client } = await caddie();
+    const first = client.restart();
+    const second = client.restart();
+    await Promise.all([first, second]);
+    assert.equal(client.state, 'ready');
+    const { tools } = await client.request(toolsList, {});
+    assert.ok(tools.some((tool) => tool.name === 'Bash'));
+  });
+
   it('an error is the server’s own sentence', async () => {
     const { client } = await caddie();
     const wrong = { changes: [{ tool: '', state: 'enabled' as const }], scope: 'workspace' as const };

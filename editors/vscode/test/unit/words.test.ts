@@ -6,7 +6,7 @@ import { HintMemory } from '../../src/hint-memory';
 import { pairs, splitCommand } from '../../src/mcp/parse';
 import type { HintInfo, ShowHints } from '../../src/protocol';
 import { type StatusFacts, statusOf } from '../../src/status-text';
-import { cap, noLinks, oneLine, tokens } from '../../src/text';
+import { cap, noLinks, oneLine, shownWithoutLinks, tokens } from '../../src/text';
 
 const FACTS: StatusFacts = {
   server: 'ready', problem: '', model: 'claude-opus-5-5', mode: 'agent', isBusy: false, pending: 0, troubled: [], isTrusted: true,
@@ -64,6 +64,10 @@ test('long words are cut between letters', () => {
 
 test('no words of strangers are a link of the editor', () => {
   assert.equal(noLinks('see [this](command:workbench.action.quit)'), 'see [this]\u200b(command:workbench.action.quit)');
+  const asked = { method: 'window/showMessage', params: { type: 2, message: 'Unknown: [x](command:y)' } };
+  assert.equal(shownWithoutLinks(asked).params.message, 'Unknown: [x]\u200b(command:y)');
+  const other = { method: 'caddie/chat/event', params: { message: '[x](y)' } };
+  assert.equal(shownWithoutLinks(other), other);
   const own = /^(noLinks\(|vscode\.l10n\.t\(\s*'[^'{]*',?\s*\)|\w+, \{ modal|\w+, install, name\))/;
   const root = join(process.env.CADDIE_VSCODE as string, 'src');
   for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))) {
