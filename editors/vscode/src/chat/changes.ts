@@ -113,9 +113,10 @@ export class Changes {
   }
 
   private async undo(what: { turnId?: string; files?: FileChoice[] }): Promise<UndoResult> {
+    const { sessionId } = this;
     try {
-      const result = await this.link.undo(this.sessionId, what);
-      if (result.undoId) this.undoIds.push(result.undoId);
+      const result = await this.link.undo(sessionId, what);
+      if (result.undoId && sessionId === this.sessionId) this.undoIds.push(result.undoId);
       return result;
     } finally {
       await this.refresh();

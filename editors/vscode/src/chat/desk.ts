@@ -196,9 +196,9 @@ export class ChatDesk {
     }
   }
 
-  /** It was not sent. */
-  private giveBack({ text, goods }: Outgoing): void {
-    this.act({ do: 'notice', level: 'info', text: WORDS_ARE_BACK });
+  /** It was not sent. In another conversation there is nothing to say of it. */
+  private giveBack({ text, goods }: Outgoing, isHere: boolean): void {
+    if (isHere) this.act({ do: 'notice', level: 'info', text: WORDS_ARE_BACK });
     this.beside.putBack(goods);
     this.rim.post({ type: 'compose', text, how: 'append', focus: false });
     this.tell();
@@ -207,7 +207,7 @@ export class ChatDesk {
   private async run(outgoing: Outgoing, mine: AbortController): Promise<boolean> {
     const { instead } = outgoing;
     if (instead && (!(await this.editing.goBack(instead, mine.signal)) || mine.signal.aborted)) {
-      if (this.running === mine) this.giveBack(outgoing);
+      this.giveBack(outgoing, this.running === mine);
       return false;
     }
     if (this.running !== mine) return false;

@@ -530,6 +530,25 @@ test('words are not lost when the conversation cannot go back', async () => {
   assert.equal(desk.conversation.state, 'idle');
 });
 
+test('words are not lost when another conversation begins while this one goes back', async () => {
+  const { desk, composed, settle, turns } = office();
+  await desk.open('s0');
+  await desk.edit('t0', '');
+  desk.send('Which of them?');
+  desk.newChat();
+  await settle();
+  assert.deepEqual([turns.length, composed().at(-1), desk.conversation.items], [0, 'Which of them?', []]);
+});
+
+test('an undo that ends in another conversation is not taken back there', async () => {
+  const { desk } = office();
+  await desk.open('s0');
+  const undoing = desk.changes.takeBack([{ path: 'a.py' }]);
+  desk.newChat();
+  await undoing;
+  assert.equal(desk.desk.canRedo, false);
+});
+
 test('what cannot be taken back is told and stops nothing', async () => {
   const { desk, turns, settle, shown, refusals } = await talked();
   refusals['undo t2'] = 'It is open elsewhere.';

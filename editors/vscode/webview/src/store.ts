@@ -251,7 +251,7 @@ function grow(c: Conversation, kind: 'text' | 'thinking', text: string): void {
 }
 
 function onCall(c: Conversation, call: ToolCallEvent, at: number): void {
-  const known = c.calls[call.callId];
+  const known = Object.hasOwn(c.calls, call.callId) ? c.calls[call.callId] : undefined; // ids are the provider's
   const index = known ?? add(c, { kind: 'call', call, at, turnId: c.turnId });
   c.calls[call.callId] = index;
   if (known !== undefined) c.items[index] = { ...(c.items[index] as CallItem), call, at };

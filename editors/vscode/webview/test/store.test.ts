@@ -25,6 +25,11 @@ test('a call keeps its place through all its states', () => {
   assert.deepEqual(lines(c), ['done git_log', 'pending git_log']);
 });
 
+test('a call may be called as it will', () => {
+  const c = play(start('q'), ...turn([call('constructor', 'pending'), call('constructor', 'done')]));
+  assert.deepEqual(lines(c), ['done git_log']);
+});
+
 test('a retry takes back the text since the last call', () => {
   const before = [text('Before.'), call('c1', 'done'), text('Broken ans'), text('w')];
   const c = play(start('q'), ...turn([...before, notice('Asking again.', 'info', true), text('Whole.')]));
