@@ -145,6 +145,18 @@ class Settings(_Group):
     sandbox: Sandbox = Sandbox()
 
 
+# What a folder's own settings could start, allow or send somewhere: it counts only after the person's trust. An
+# editor asks for that itself, by the same list.
+NEEDS_TRUST = (
+    "mcp", "permissions.allow", "permissions.mode", "permissions.readOnly", "permissions.whenClientCannotAsk",
+    "sandbox", "provider", "baseUrl", "apiKeyEnv",
+)  # fmt: skip
+
+
+def needs_trust(path: str) -> bool:
+    return any(path == branch or path.startswith(f"{branch}.") for branch in NEEDS_TRUST)
+
+
 MEANINGS: Mapping[str, Mapping[str, str]] = {
     "provider": {
         "auto": "The first provider whose key is in the environment, else a local server, else `offline`.",

@@ -13,7 +13,7 @@ from typing import Any
 from caddie.layers import Layer, Problem, Resolved, environment_layer, resolve
 from caddie.mcp.config import FILES, WorkspaceServers, read_workspace_servers
 from caddie.mcp.supervisor import ConfiguredServer
-from caddie.settings import Scope, Settings
+from caddie.settings import NEEDS_TRUST, Scope, Settings
 from caddie.storage.files import stamp
 from caddie.storage.places import Places
 from caddie.storage.settings_files import (
@@ -27,11 +27,7 @@ from caddie.storage.settings_files import (
 )
 from caddie.storage.trust import TrustStore
 
-# What a workspace's own file could start, allow or send somewhere: it counts only after the person's trust.
-_NEEDS_TRUST = (
-    ("mcp",), ("permissions", "allow"), ("permissions", "mode"), ("permissions", "readOnly"),
-    ("permissions", "whenClientCannotAsk"), ("sandbox",), ("provider",), ("baseUrl",), ("apiKeyEnv",),
-)  # fmt: skip
+_NEEDS_TRUST = tuple(tuple(path.split(".")) for path in NEEDS_TRUST)
 
 
 _EDITOR_SCOPES: Mapping[FileScope, Scope] = {"user": "editorUser", "workspace": "editorWorkspace"}

@@ -88,3 +88,10 @@ test('the extension has the version of the server that it ships', () => {
   const server = readFileSync(join(ROOT, '../../server/caddie/__init__.py'), 'utf8');
   assert.equal(/__version__ = "(.+)"/.exec(server)?.[1], manifest.version);
 });
+
+test('what could run, allow or send something counts only in a trusted folder', () => {
+  const { capabilities } = json('package.json') as { capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } } };
+  const restricted = new Set(capabilities.untrustedWorkspaces.restrictedConfigurations);
+  for (const key of ['mcp.servers', 'permissions.readOnly', 'permissions.mode', 'sandbox.mode', 'sandbox.network', 'sandbox.writable'])
+    assert.ok(restricted.has(`caddie.${key}`), key);
+});

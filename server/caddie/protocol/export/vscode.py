@@ -8,17 +8,12 @@ from typing import Any
 from caddie.protocol.export.chinese import CHINESE
 from caddie.protocol.export.schema import GENERATED, Schema
 from caddie.protocol.export.settings_tree import GROUPS, Leaf, leaves
-from caddie.settings import MEANINGS
+from caddie.settings import MEANINGS, needs_trust
 
 CONFIGURATION = "editors/vscode/configuration.json"
 WORDS = {"editors/vscode/package.nls.json": "en", "editors/vscode/package.nls.zh-cn.json": "zh"}
 PACKAGE = "editors/vscode/package.json"
 _PREFIX = "configuration."
-# What a folder's own settings could start, allow or send somewhere counts only in a trusted folder.
-RESTRICTED = (
-    "provider", "baseUrl", "apiKeyEnv", "mcp.servers",
-    "permissions.allow", "permissions.mode", "permissions.whenClientCannotAsk",
-)  # fmt: skip
 
 
 def configuration() -> list[Schema]:
@@ -77,7 +72,7 @@ def render_package(existing: str) -> str:
 
 
 def _restricted() -> list[str]:
-    return [f"caddie.{path}" for path in RESTRICTED]
+    return [f"caddie.{leaf.path}" for leaf in leaves() if needs_trust(leaf.path)]
 
 
 def _property(leaf: Leaf, order: int) -> Schema:
@@ -86,7 +81,7 @@ def _property(leaf: Leaf, order: int) -> Schema:
         node["default"] = {}
     if leaf.path in MEANINGS:
         node["markdownEnumDescriptions"] = [f"%{_PREFIX}{leaf.path}.{choice}%" for choice in node["enum"]]
-    scope = "machine-overridable" if leaf.path in RESTRICTED else "window"
+    scope = "machine-overridable" if needs_trust(leaf.path) else "window"
     return {**node, "markdownDescription": f"%{_PREFIX}{leaf.path}%", "order": order, "scope": scope}
 
 
