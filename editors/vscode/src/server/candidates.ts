@@ -43,7 +43,8 @@ export function asCommand(value: unknown): string[] {
 /** Files named so in the absolute folders of PATH; a relative folder would be the workspace's. */
 export function pathFiles(name: string, environ: NodeJS.ProcessEnv, platform: NodeJS.Platform): string[] {
   const [separator, slash] = platform === 'win32' ? [';', '\\'] : [':', '/'];
-  const names = platform === 'win32' ? [`${name}.exe`, `${name}.cmd`, `${name}.bat`] : [name];
+  const isWhole = platform !== 'win32' || /\.(exe|cmd|bat|com)$/i.test(name);
+  const names = isWhole ? [name] : [`${name}.exe`, `${name}.cmd`, `${name}.bat`];
   const key = Object.keys(environ).find((one) => one.toUpperCase() === 'PATH') ?? 'PATH';
   const folders = (environ[key] ?? '').split(separator).filter((folder) => isAbsolute(folder, platform));
   return folders.flatMap((folder) => names.map((one) => `${folder.replace(/[\\/]+$/, '')}${slash}${one}`));

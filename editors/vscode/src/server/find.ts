@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { localFolders } from '../folders';
 import { asCommand, choose, pathFiles } from './candidates';
 import { privatePython } from './install';
-import type { ServerCommand } from './process';
+import { notFound, type ServerCommand } from './process';
 import { runs } from './run';
 
 /** There is none; the person may install it. */
@@ -29,13 +29,22 @@ export async function findServer(
   context: vscode.ExtensionContext,
   keys: () => Promise<Record<string, string>>,
 ): Promise<ServerCommand> {
-  const configured = asCommand(vscode.workspace.getConfiguration('caddie').get('server.command'));
+  const configured = await located(asCommand(vscode.workspace.getConfiguration('caddie').get('server.command')));
   const onPath = configured.length ? undefined : await firstRunnable(pathFiles('caddie', process.env, process.platform));
   const python = configured.length || onPath ? undefined : await pythonWithServer();
   const mine = configured.length || onPath || python ? undefined : await firstRunnable([privatePython(context)]);
   const chosen = choose({ configured, onPath, python, privateEnvironment: mine });
   if (!chosen) throw new ServerMissing();
   return { ...chosen, env: { ...process.env, ...(await keys()) }, cwd: localFolders()[0]?.uri.fsPath };
+}
+
+/** A mere name is looked for on the PATH alone: Windows would look into the folder that is open first. */
+async function located([command, ...args]: readonly string[]): Promise<readonly string[]> {
+  if (!command) return [];
+  if (/[\\/]/.test(command)) return [command, ...args];
+  const found = await firstRunnable(pathFiles(command, process.env, process.platform));
+  if (!found) throw new Error(notFound(command));
+  return [found, ...args];
 }
 
 async function firstRunnable(files: readonly string[]): Promise<string | undefined> {

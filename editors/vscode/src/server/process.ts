@@ -54,8 +54,10 @@ export class ServerProcess {
 }
 
 function cannotRun(command: string, error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') {
-    return vscode.l10n.t('The command “{0}” was not found. Check the setting “caddie.server.command”.', command);
-  }
+  if (error.code === 'ENOENT') return notFound(command);
   return vscode.l10n.t('The command “{0}” cannot be run: {1}.', command, error.code ?? error.message);
+}
+
+export function notFound(command: string): string {
+  return vscode.l10n.t('The command “{0}” was not found. Check the setting “caddie.server.command”.', command);
 }

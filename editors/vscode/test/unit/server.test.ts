@@ -34,6 +34,7 @@ test('only absolute folders of PATH are looked into, so that no folder can offer
   assert.deepEqual(files, ['/usr/bin/caddie', '/opt/x/caddie']);
   const windows = pathFiles('caddie', { Path: 'C:\\Tools;.;relative' }, 'win32');
   assert.deepEqual(windows, ['C:\\Tools\\caddie.exe', 'C:\\Tools\\caddie.cmd', 'C:\\Tools\\caddie.bat']);
+  assert.deepEqual(pathFiles('caddie.exe', { Path: 'C:\\Tools' }, 'win32'), ['C:\\Tools\\caddie.exe']);
   assert.deepEqual(pathFiles('caddie', {}, 'linux'), []);
 });
 
