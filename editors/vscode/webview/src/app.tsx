@@ -16,10 +16,17 @@ export function App({ page }: { page: Page }) {
   const [, draw] = useState(0);
   useEffect(() => page.onDraw(() => draw((n) => n + 1)), [page]);
   const { conversation, desk } = page;
+  // The input has more uses for it, and other fields keep what is written in them.
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isWriting = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
+    if (event.key !== 'Escape' || isWriting || event.defaultPrevented || conversation.state === 'idle') return;
+    event.preventDefault();
+    page.post({ type: 'stop' });
+  };
   const isEmpty = page.started && conversation.items.length === 0 && desk.asks.length === 0;
   return (
     <PageContext.Provider value={page}>
-      <main class="panel">
+      <main class="panel" onKeyDown={onKeyDown}>
         <Transcript key={String(page.started)} conversation={conversation}>
           {isEmpty && <Welcome />}
           <Asks asks={desk.asks} />

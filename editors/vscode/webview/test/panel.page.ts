@@ -239,6 +239,20 @@ check('a card where one says why not keeps the focus only once', async (panel) =
   assert.equal(await panel.focused(), 'composer-text');
 });
 
+check('Esc stops a turn wherever the focus is, but not while one writes why not', async (panel) => {
+  await panel.start(play(start('q'), ...turn([text('so far')])), ask(REMINDER));
+  await panel.tab.locator('.transcript').focus();
+  await panel.tab.keyboard.press('Escape');
+  assert.equal((await panel.sent('stop')).length, 1);
+  await seen(panel);
+  await panel.tab.locator('.ask').focus();
+  await panel.tab.keyboard.press('r');
+  await panel.tab.keyboard.press('Escape');
+  assert.equal((await panel.sent('stop')).length, 1);
+  await panel.tab.keyboard.press('Escape');
+  assert.equal((await panel.sent('stop')).length, 2);
+});
+
 check('a key that is held down answers one card, not those behind it', async (panel) => {
   await panel.start(play(...STORY), ask(REMINDER, EDIT));
   await seen(panel);
