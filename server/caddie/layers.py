@@ -113,7 +113,10 @@ def _clean(layer: Layer, problems: list[Problem]) -> Layer:
     if not isinstance(layer.tree, dict):
         problems.append(Problem(layer.scope, "", f"expected an object, got {_name(layer.tree)}"))
         return Layer(layer.scope, {}, layer.origin)
-    tree = _copy(layer.tree)
+    try:
+        tree = _copy(layer.tree)
+    except RecursionError:
+        return _too_deep(layer, problems)
     original = layer.tree
     for _ in range(_MAX_PASSES):
         try:
@@ -121,12 +124,21 @@ def _clean(layer: Layer, problems: list[Problem]) -> Layer:
             break
         except ValidationError as error:
             details = error.errors(include_url=False)
+            if details[0]["type"] == "json_invalid":
+                return _too_deep(layer, problems)
             problems.extend(_problem(layer.scope, detail, original) for detail in details)
             for detail in reversed(details):  # last list item first: indexes stay true
                 _drop(tree, detail["loc"])
     else:
         tree = {}
     return Layer(layer.scope, tree, layer.origin)
+
+
+def _too_deep(layer: Layer, problems: list[Problem]) -> Layer:
+    problems.append(
+        Problem(layer.scope, "", "expected settings, got something nested too deep to read; all is ignored")
+    )
+    return Layer(layer.scope, {}, layer.origin)
 
 
 def _validate(tree: dict[str, Any], *, is_text: bool) -> None:
@@ -209,12 +221,18 @@ def _merge(into: dict[str, Any], tree: Mapping[str, Any]) -> None:
 
 
 def _copy(node: Any) -> Any:
-    """Null means unset. A whole number stays one, however a client writes it (5.0)."""
+    """Null means unset. A whole number stays one, however a client writes it (5.0). Half a surrogate pair becomes ?."""
     if isinstance(node, dict):
-        return {str(key): _copy(value) for key, value in node.items() if value is not None}
+        return {_whole(str(key)): _copy(value) for key, value in node.items() if value is not None}
+    if isinstance(node, str):
+        return _whole(node)
     if isinstance(node, float) and node.is_integer():
         return int(node)
     return [_copy(item) for item in node] if isinstance(node, list | tuple) else node
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:

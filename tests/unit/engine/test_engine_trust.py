@@ -91,3 +91,20 @@ async def test_settings_of_absurd_size_are_ignored_and_said(workspace: Path) -> 
     async with desk(workspace) as caddie:
         [problem] = caddie.engine.configuration.problems
         assert "larger than" in problem.message
+
+
+@pytest.mark.parametrize("depth", [250, 600])
+async def test_settings_nested_beyond_reason_are_ignored_and_said(workspace: Path, depth: int) -> None:
+    (workspace / ".caddie").mkdir()
+    (workspace / ".caddie/settings.json").write_text('{"tools": {"enabled": ' + "[" * depth + "]" * depth + "}}")
+    async with desk(workspace) as caddie:
+        [problem] = caddie.engine.configuration.problems
+        assert "nested too deep" in problem.message
+
+
+async def test_half_a_character_spoils_no_other_setting(workspace: Path) -> None:
+    (workspace / ".caddie").mkdir()
+    (workspace / ".caddie/settings.json").write_text('{"tools": {"disabled": ["\\ud800"]}, "search": {"limit": 7}}')
+    async with desk(workspace) as caddie:
+        assert caddie.engine.configuration.settings.search.limit == 7
+        assert not caddie.engine.configuration.problems
