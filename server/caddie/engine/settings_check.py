@@ -33,13 +33,20 @@ class SettingsCheck:
         self._engine = engine
         self._timer: asyncio.TimerHandle | None = None
         self._shown: tuple[Finding, ...] = ()
+        self._is_closed = False
 
     def soon(self) -> None:
         """Check again once it is quiet, and tell the door what is wrong now."""
-        self.close()
+        if self._is_closed:  # servers that go away with the engine change the catalogue, too
+            return
+        self._stop()
         self._timer = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._check)
 
     def close(self) -> None:
+        self._is_closed = True
+        self._stop()
+
+    def _stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from engine_kit import BOUND, Desk, desk
 
@@ -81,3 +84,22 @@ async def test_what_was_allowed_of_a_resting_server_ends_with_the_definition_it_
         assert one.person.asked == []
         await one.bridge(FEED, {})
         assert "to another" in one.person.asked[0].definition_changed
+
+
+async def test_an_engine_that_closes_checks_no_settings_and_makes_no_hints_for_servers_that_go(
+    workspace: Path, tmp_path: Path
+) -> None:
+    settings = Zoo(tmp_path).settings
+    settings["mcp"]["servers"]["zoo"]["lazy"] = False
+    settings["tools"] = {"disabled": ["no_such_tool"]}
+    checked = asyncio.Event()
+    async with desk(workspace, settings=settings) as one:
+        await ready(one)
+        await one.engine.draft("d", "feed an animal", "")
+        one.engine.door.settings_checked = lambda findings: checked.set()  # type: ignore[method-assign]
+        before = len(one.hints)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert len(one.hints) == before
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await checked.wait()
