@@ -225,7 +225,7 @@ class Session:
 
     @property
     def is_cut(self) -> bool:
-        """The last turn came to no end: its process went away."""
+        """The last turn came to no end: its process went away, or it runs in another one."""
         for record in reversed(self.records):
             match record:
                 case TurnEnded(_, stop):

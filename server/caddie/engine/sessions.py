@@ -49,6 +49,10 @@ class Sessions:
             finally:
                 session.is_running = False
 
+    def is_cut(self, session: Session) -> bool:
+        """Its last turn came to no end, and does not run in another window either."""
+        return session.is_cut and not self._store.is_claimed(session.id)
+
     def notices(self, session_id: str) -> list[str]:
         return self._notices.get(session_id, [])
 

@@ -97,6 +97,16 @@ class SessionStore:
                 path.unlink()
             lock.release()
 
+    def is_claimed(self, session_id: str) -> bool:
+        """Whether a process, perhaps another one, is at work in it."""
+        if not self._path(session_id).with_suffix(".lock").exists():
+            return False
+        try:
+            with self.claimed(session_id):
+                return False
+        except SessionBusy:
+            return True
+
     async def is_current(self, session_id: str) -> bool:
         """Whether its file is as this process read or wrote it."""
         path = self._path(session_id)

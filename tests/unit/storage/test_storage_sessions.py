@@ -126,7 +126,9 @@ async def test_a_window_that_only_looks_at_a_running_turn_of_another_changes_not
             await wait.reached.wait()
         async with desk(workspace, answers=(["Here."], ["Later."])) as two:
             [listed] = await two.engine.sessions.summaries()
-            await two.engine.sessions.get(listed.id)
+            running = await two.engine.sessions.get(listed.id)
+            assert running.is_cut, "as far as its file tells"
+            assert not two.engine.sessions.is_cut(running), "it runs in the other window"
             for forbidden in (two.turn("me too", listed.id), two.engine.sessions.delete(listed.id)):
                 with pytest.raises(SessionBusy):
                     await forbidden

@@ -95,7 +95,7 @@ def bind_handlers(server: Server, app: App) -> None:
             transcript=convert.transcript(session),
             todo=convert.todo(session.state.todo),
             notices=engine.sessions.notices(session.id),
-            interrupted=session.is_cut,
+            interrupted=engine.sessions.is_cut(session),
         )
 
     async def result_of_call(params: wire.CallParams) -> wire.WholeResult:
