@@ -177,11 +177,14 @@ local function answered(err, result)
   touched({})
 end
 
-local function sent(mine)
+local function sent(owner, mine)
   return function(id, lsp)
+    if owner ~= conversation then -- left while the server started
+      return lsp:cancel_request(id)
+    end
     request = { id = id, client = lsp }
     client.when_over(id, lsp, function()
-      if mine == began then
+      if owner == conversation and mine == began then
         failed(nil)
       end
     end)
@@ -196,6 +199,7 @@ local function run(message)
   local picks, labels = hints.take_picks()
   local indexes = turn.start(conversation, message, labels)
   local attached = attachments
+  local mine = conversation
   attachments, began = {}, now()
   conversation.title = conversation.title or text.lines(message)[1]
   touched(indexes)
@@ -207,7 +211,11 @@ local function run(message)
     attachments = attached,
     pickedTools = picks,
     mode = M.next_mode,
-  }, answered, sent(began))
+  }, function(err, result)
+    if mine == conversation then
+      answered(err, result)
+    end
+  end, sent(mine, began))
   M.next_mode = nil
 end
 
@@ -339,6 +347,7 @@ end
 ---@param new caddie.Conversation
 local function replace(new)
   M.stop()
+  request, new.before = nil, conversation.turn_id or conversation.before
   conversation, changed, history = new, {}, {}
   if view and view:is_valid() then
     view:clear()

@@ -20,7 +20,7 @@ local M = {}
 ---@field state 'idle'|'running'|'stopping'
 ---@field session_id? string
 ---@field turn_id? string
----@field before? string the turn before: its late events are not ours
+---@field before? string the turn before, or the one of the conversation before: its late events are not ours
 ---@field seq integer
 ---@field usage? table
 ---@field mode? string
@@ -56,7 +56,7 @@ end
 ---@param picks? string[]
 ---@return integer[] indexes of the items that changed
 function M.start(c, text, picks)
-  c.state, c.before, c.turn_id, c.seq, c.calls = 'running', c.turn_id, nil, 0, {}
+  c.state, c.before, c.turn_id, c.seq, c.calls = 'running', c.turn_id or c.before, nil, 0, {}
   return { add(c, { kind = 'user', text = text, picks = picks }) }
 end
 
