@@ -78,7 +78,7 @@ local function entry(file, hunk)
     filename = absolute(file.path),
     lnum = hunk and math.max(hunk.newStart, 1) or 1,
     text = text.one_line(what .. said),
-    user_data = { path = file.path, hunk = hunk and hunk.id },
+    user_data = { session = review.session, path = file.path, hunk = hunk and hunk.id },
   }
 end
 
@@ -100,8 +100,8 @@ local function is_ours()
 end
 
 --- The list keeps its place; another one that was made since is left alone.
-local function show(files, is_new)
-  review = { session = review.session, files = files }
+local function show(session, files, is_new)
+  review = { session = session, files = files }
   if is_new or is_ours() then
     local at = is_new and 1 or vim.fn.getqflist({ idx = 0 }).idx
     local items = entries()
@@ -139,35 +139,43 @@ function M.open(session)
     return client.say('Nothing was done in this conversation yet.')
   end
   look(session, function(files)
-    review = { session = session, files = files }
-    show(files, true)
+    show(session, files, #files > 0)
     if #files == 0 then
-      vim.cmd.cclose()
+      if is_ours() then
+        vim.cmd.cclose()
+      end
       return client.say('There is nothing to review.')
     end
     vim.cmd('botright copen')
   end)
 end
 
---- Draws anew what is listed: a turn is over, or a file was written.
+--- Draws anew what is listed: a turn is over, or a file was written. No reason to start a server that went away.
 function M.refresh()
-  if review then
+  if review and client.get() then
     local session = review.session
     look(session, function(files)
       if review and review.session == session then
-        show(files)
+        show(session, files)
       end
     end)
   end
 end
 
-local function under_cursor()
+--- Where the person is; by the time the server has answered, that may be somewhere else.
+local function here()
   local buf, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1]
-  if vim.bo[buf].buftype == 'quickfix' and is_ours() then
-    local item = vim.fn.getqflist()[row]
-    return item and item.user_data
+  local is_list = vim.bo[buf].buftype == 'quickfix' and is_ours()
+  local item = is_list and vim.fn.getqflist()[row] or nil
+  return { buf = buf, row = row, is_list = is_list, item = item and item.user_data }
+end
+
+local function change_at(place)
+  if place.is_list then
+    return place.item and place.item.session == review.session and place.item or nil
   end
-  local file = file_of(buf)
+  local row = place.row
+  local file = vim.api.nvim_buf_is_valid(place.buf) and file_of(place.buf)
   for _, hunk in ipairs(file and file.hunks or {}) do
     local first, last = hunk.newStart, hunk.newStart + math.max(hunk.newLines, 2) - 1
     if row >= first and row <= last then
@@ -177,15 +185,15 @@ local function under_cursor()
   return file and #file.hunks == 0 and { path = file.path } or nil
 end
 
-local function chosen(word)
+local function chosen(word, place)
   if word == 'all' then
     return vim.tbl_map(function(file)
       return { path = file.path }
     end, review.files)
   end
-  local one = under_cursor()
+  local one = change_at(place)
   if not one and word == 'file' then
-    local file = file_of(vim.api.nvim_get_current_buf())
+    local file = vim.api.nvim_buf_is_valid(place.buf) and file_of(place.buf)
     one = file and { path = file.path }
   end
   return one and { { path = one.path, hunks = word ~= 'file' and one.hunk and { one.hunk } or nil } }
@@ -198,11 +206,12 @@ local function with_choice(session, word, act)
   if not session then
     return client.say('Nothing was done in this conversation yet.')
   end
+  local place = here()
   look(session, function(files)
     review = { session = session, files = files }
-    local choice = chosen(word)
+    local choice = chosen(word, place)
     if not choice or #choice == 0 then
-      show(files)
+      show(session, files)
       return client.say('No change to review is under the cursor; “:Caddie changes” lists them.')
     end
     act(session, choice)
@@ -222,7 +231,7 @@ end
 function M.keep(session, word)
   with_choice(session, word, function(id, files)
     ask('caddie/session/keep', { sessionId = id, files = files }, function(result)
-      show(result.files)
+      show(id, result.files)
     end)
   end)
 end
