@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import scripted_wire as wire
 from nvim_kit import GO, SEND, Terminal
+from test_nvim_tools import ANSWERS
 
 Start = Callable[..., Terminal]
 
@@ -109,3 +110,32 @@ def test_a_list_of_an_earlier_conversation_takes_nothing_of_the_next_one_back(te
     screen.command("Caddie takeback file")
     screen.wait("No change to review is under the cursor")
     assert not screen.sent("caddie/session/undo")
+
+
+def test_tab_leaves_the_scope_of_a_session_that_is_no_more(terminal: Start) -> None:
+    screen = terminal({"turns": [[wire.done()]], "answers": ANSWERS}, size=(100, 50))
+    screen.type("go" + SEND)
+    screen.wait("cached")
+    screen.normal_mode()
+    screen.command("Caddie tools")
+    screen.wait("find_invoices")
+    screen.type("\t\t")
+    screen.wait("scope: session")
+    screen.command("lua require('caddie.chat').new()")
+    screen.normal_mode()
+    screen.command("Caddie tools")
+    screen.type("\t")
+    screen.wait("scope: workspace")
+
+
+def test_the_panel_of_another_tab_page_shows_what_its_keys_do(terminal: Start) -> None:
+    screen = terminal({"answers": ANSWERS}, chat=False, size=(100, 34))
+    screen.command("Caddie tools")
+    screen.wait("find_invoices")
+    screen.command("tabnew")
+    screen.wait_gone("find_invoices")
+    screen.command("Caddie tools")
+    screen.wait("find_invoices")
+    screen.command("tabfirst | 1")
+    screen.type("\t")
+    screen.wait("scope: user")

@@ -206,13 +206,8 @@ local function restart_server()
 end
 
 local function next_scope()
-  local scopes = { 'workspace', 'user', session_id() and 'session' }
-  for i, name in ipairs(scopes) do
-    if name == scope then
-      scope = scopes[i % #scopes + 1]
-      break
-    end
-  end
+  local following = { workspace = 'user', user = session_id() and 'session' }
+  scope = following[scope] or 'workspace'
   draw()
 end
 
@@ -262,7 +257,9 @@ function M.open()
   if window() then
     return api.nvim_set_current_win(window())
   end
-  make_buffer()
+  if not is_open() then -- one in another tab page shows the same
+    make_buffer()
+  end
   local win = api.nvim_open_win(buf, true, { split = 'below', win = 0, height = math.floor(vim.o.lines * 0.6) })
   local wo = vim.wo[win][0]
   wo.number, wo.relativenumber, wo.wrap, wo.cursorline, wo.list = false, false, false, true, false
