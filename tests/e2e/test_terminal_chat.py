@@ -344,6 +344,21 @@ def test_a_message_sent_during_a_turn_waits_for_it(start: Start, tmp_path: Path)
     assert "next: two" not in chat.screen.text()
 
 
+@pytest.mark.parametrize(("command", "field", "wanted"), [("/plan", "mode", "plan"), ("/new", "sessionId", None)])
+def test_what_is_chosen_during_a_turn_holds_for_the_next_message(
+    start: Start, tmp_path: Path, command: str, field: str, wanted: str | None
+) -> None:
+    chat = start([text("First."), {"gate": str(tmp_path / "go")}, text(" Its end.")], [text("Second.")])
+    chat.say("one")
+    chat.screen.wait_for("First.")
+    chat.say(command)
+    chat.screen.wait_for("Plan mode:" if command == "/plan" else "A new conversation.")
+    chat.open_gate("go")
+    chat.say("two")
+    chat.screen.wait_for("Second.")
+    assert chat.received("caddie/chat/turn")[1].get(field) == wanted
+
+
 def test_stopping_a_turn_gives_waiting_messages_back(start: Start) -> None:
     chat = start([text("First."), {"until": "cancel"}])
     chat.say("one")

@@ -34,11 +34,13 @@ class Running:
     """The turn under way."""
 
     call: Call
+    mode: Mode = "agent"  # as it was sent, or as the turn itself changed it
     began: float = field(default_factory=time.monotonic)
     state: TurnState = field(default_factory=TurnState)
     seen: dict[str, float] = field(default_factory=dict)  # call id -> when it was first seen running
     turn_id: str = ""
     stopping: bool = False
+    left: bool = False  # the person went to another conversation meanwhile
     told: str = ""  # the last error shown, which the request's own error only repeats
 
 

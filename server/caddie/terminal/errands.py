@@ -122,7 +122,7 @@ class Errands:
             case "redo":
                 await self._redo()
             case "new":
-                self._desk.session_id, self._undone = None, []
+                self._go_to(None)
                 self._printer.notice("info", "A new conversation.")
             case "compact":
                 await self._compact()
@@ -204,9 +204,14 @@ class Errands:
         """Raises: RpcError, ServerGone, OSError."""
         opened = await self._ask(methods.SESSION_OPEN, SessionParams(session_id=session_id))
         result = SessionOpenResult.model_validate(opened)
-        self._desk.session_id, self._desk.mode = result.session.session_id, result.session.mode
-        self._undone = []
+        self._go_to(result.session.session_id)
+        self._desk.mode = result.session.mode
         self._printer.show(commands.transcript(result, self._printer.pen.width))
+
+    def _go_to(self, session_id: str | None) -> None:
+        self._desk.session_id, self._undone = session_id, []
+        if self._desk.running is not None:
+            self._desk.running.left = True
 
     async def _ask(self, method: Method, params: Message) -> object:
         client = await self._link.client()

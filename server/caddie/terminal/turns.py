@@ -58,11 +58,14 @@ class Turns:
         running = self._desk.running
         if running is None or message.turn_id in self._over:
             return
-        running.turn_id, self._desk.session_id, event = message.turn_id, message.session_id, message.event
+        running.turn_id, event = message.turn_id, message.event
+        if not running.left:
+            self._desk.session_id = message.session_id
         if isinstance(event, ToolCallEvent) and event.status == "running":
             running.seen.setdefault(event.call_id, time.monotonic() - event.elapsed_ms / 1000)
         if isinstance(event, NoticeEvent):
-            self._desk.mode = event.mode or self._desk.mode
+            if event.mode and not running.left:
+                self._desk.mode = running.mode = event.mode
             running.told = event.message if event.level == "error" else running.told
         running.state, settled = apply(running.state, event)
         self._printer.items(settled)
@@ -90,11 +93,11 @@ class Turns:
             attachments=list(outgoing.attachments),
             mode=self._desk.mode,
         )
-        running = self._desk.running = Running(client.begin(methods.CHAT_TURN.name, params.wire()))
+        running = self._desk.running = Running(client.begin(methods.CHAT_TURN.name, params.wire()), self._desk.mode)
         try:
             async with self._screen.animated():
                 result = await running.call.result
-            self._finish(TurnResult.model_validate(result))
+            self._finish(running, TurnResult.model_validate(result))
         except RpcError as error:
             self._settle_rest(running)
             if error.code != CANCELLED and error.message != running.told:
@@ -106,10 +109,12 @@ class Turns:
             self._desk.running = None
             self._printer.clear_note()
 
-    def _finish(self, result: TurnResult) -> None:
-        if self._desk.running is not None:
-            self._settle_rest(self._desk.running)
-        self._desk.session_id, self._desk.mode = result.session_id, result.mode
+    def _finish(self, running: Running, result: TurnResult) -> None:
+        self._settle_rest(running)
+        if not running.left:
+            self._desk.session_id = result.session_id
+            if self._desk.mode == running.mode:  # else the person has chosen meanwhile
+                self._desk.mode = result.mode
         self._desk.model = result.model or self._desk.model
         if result.usage.input_tokens or result.usage.output_tokens:
             self._printer.show(view.usage(result.usage))
