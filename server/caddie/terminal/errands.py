@@ -137,7 +137,7 @@ class Errands:
             self._models = [model.id for model in listed.models]
             self._printer.show(commands.models(listed, self._printer.pen.width))
             return
-        is_number = argument.isdigit() and 1 <= int(argument) <= len(self._models)
+        is_number = argument.isdecimal() and 1 <= int(argument) <= len(self._models)
         wanted = self._models[int(argument) - 1] if is_number else argument
         await self._link.set("model", wanted)
         listed = await self._list_models()
@@ -192,7 +192,7 @@ class Errands:
         """A number counts in the list that was shown last."""
         if not self._sessions:
             await self._list_sessions()
-        if argument.isdigit() and 1 <= int(argument) <= len(self._sessions):
+        if argument.isdecimal() and 1 <= int(argument) <= len(self._sessions):
             await self.open(self._sessions[int(argument) - 1])
         elif argument in self._sessions:
             await self.open(argument)

@@ -71,7 +71,7 @@ class QuestionPrompt:
     def press(self, key: str) -> None:
         if key == "enter" and self.question.multiple and self.chosen:
             self._take(", ".join(self.chosen))
-        elif key.isdigit() and 1 <= int(key) <= len(self.labels):
+        elif key.isdecimal() and 1 <= int(key) <= len(self.labels):
             self._pick(self.labels[int(key) - 1])
 
     def enter(self, text: str) -> None:

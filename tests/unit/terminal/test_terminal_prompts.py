@@ -106,3 +106,11 @@ def test_escape_declines() -> None:
     assert prompt.answer is None
     prompt.escape()
     assert prompt.answer == {"declined": True}
+
+
+def test_a_raised_two_as_on_french_keyboards_chooses_nothing() -> None:
+    prompt = questions((["one", "two"], False))
+    prompt.press("²")
+    assert prompt.answer is None
+    prompt.press("2")
+    assert prompt.answer == {"answers": {"q0": "two"}}
