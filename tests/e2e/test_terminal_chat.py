@@ -686,6 +686,18 @@ def test_without_a_terminal_a_failed_turn_is_told_and_counts(tmp_path: Path) -> 
     assert "The key was refused." in done.stderr
 
 
+def test_without_a_terminal_a_message_that_is_too_long_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    chat = Chat(tmp_path)
+    lines = "a" * 1_000_001 + "\nhi\n"
+    done = subprocess.run(
+        chat.argv({"turns": [[text("Hello.")]]}), input=lines, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "Hello.\n")
+    assert done.stderr == (
+        "error: The message has 1,000,001 characters and may have 1,000,000; put the rest in a file and name it.\n"
+    )
+
+
 def test_with_the_real_server_a_tool_is_asked_for_run_and_its_result_shown(tmp_path: Path) -> None:
     config = tmp_path / "config" / "caddie"
     config.mkdir(parents=True)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from caddie.protocol.base import Message
 
+MAX_MESSAGE = 1_000_000
 Mode = Literal["agent", "plan"]
 CallStatus = Literal["pending", "awaitingPermission", "running", "done", "failed", "refused", "cancelled"]
 StopReason = Literal["endTurn", "maxTokens", "refusal", "emptyAnswer", "turnLimit"]
@@ -25,7 +26,7 @@ class Attachment(Message):
 
 class TurnParams(Message):
     session_id: str | None = Field(None, description="Absent starts a new session.")
-    message: str = Field(description="What the person wrote.", max_length=1_000_000)
+    message: str = Field(description="What the person wrote.", max_length=MAX_MESSAGE)
     attachments: list[Attachment] = Field(default_factory=list)
     picked_tools: list[str] = Field(default_factory=list, description="Tools whose definition joins this message.")
     servers: list[str] = Field(

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from caddie.protocol import methods
-from caddie.protocol.chat import DraftParams
+from caddie.protocol.chat import MAX_MESSAGE, DraftParams
 from caddie.protocol.mcp import ServerInfo
 from caddie.protocol.tools import ShowHints
 from caddie.terminal import commands, view
@@ -19,6 +19,7 @@ from caddie.terminal.errands import Errands
 from caddie.terminal.link import Link
 from caddie.terminal.printer import Printer
 from caddie.terminal.screen import Screen
+from caddie.terminal.text import too_long
 from caddie.terminal.turns import Turns
 
 _DEBOUNCE = 0.2
@@ -70,6 +71,9 @@ class Conversation:
             hints.pick()
             return False
         if not text.strip():
+            return False
+        if why := too_long(text, MAX_MESSAGE):
+            self._printer.notice("warning", why)
             return False
         self._cancel_draft()
         command = commands.parse(text)

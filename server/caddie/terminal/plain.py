@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from caddie.protocol import methods
-from caddie.protocol.chat import ChatEvent, NoticeEvent, ToolCallEvent, TurnParams, TurnResult
+from caddie.protocol.chat import MAX_MESSAGE, ChatEvent, NoticeEvent, ToolCallEvent, TurnParams, TurnResult
 from caddie.terminal.client import Params, RpcError, ServerGone
 from caddie.terminal.link import Link
-from caddie.terminal.text import clean, one_line
+from caddie.terminal.text import clean, one_line, too_long
 from caddie.terminal.turn import Answer, Item, Thought, TurnState, apply
 
 _WORDS = {"refused": "refused: nobody can be asked here", "failed": "failed", "cancelled": "cancelled"}
@@ -46,6 +46,9 @@ class _Plain:
 
     async def turn(self, link: Link, message: str) -> bool:
         """False when it failed."""
+        if why := too_long(message, MAX_MESSAGE):
+            _say(f"error: {why}")
+            return False
         params = TurnParams(session_id=self.session_id, message=message, mode=None)
         self.state = TurnState()
         try:

@@ -44,6 +44,13 @@ def fit(text: str, width: int) -> str:
     return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
 
 
+def too_long(message: str, limit: int) -> str:
+    """Why such a message is not sent; nothing if it is."""
+    if len(message) <= limit:
+        return ""
+    return f"The message has {len(message):,} characters and may have {limit:,}; put the rest in a file and name it."
+
+
 def duration(seconds: float) -> str:
     """Whole seconds stay whole: what still runs should not flicker."""
     if 0 < seconds < 0.1:
