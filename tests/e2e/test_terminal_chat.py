@@ -686,6 +686,22 @@ def test_without_a_terminal_a_failed_turn_is_told_and_counts(tmp_path: Path) -> 
     assert "The key was refused." in done.stderr
 
 
+def test_without_a_terminal_nothing_more_is_asked_when_nobody_reads_the_answers(tmp_path: Path) -> None:
+    chat = Chat(tmp_path)
+    argv = chat.argv({"turns": [[{"gate": chat.gate("go")}, text("One.\n\nTwo.")]] * 3})
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        assert program.stderr is not None
+        program.stdin.write(b"hi\nmore\nand more\n")
+        program.stdin.flush()
+        program.stdout.close()
+        chat.open_gate("go")
+        program.wait(60)
+        assert program.stderr.read() == b""
+    assert len(chat.received("caddie/chat/turn")) == 1
+
+
 def test_without_a_terminal_a_message_that_is_too_long_is_refused_in_a_sentence(tmp_path: Path) -> None:
     chat = Chat(tmp_path)
     lines = "a" * 1_000_001 + "\nhi\n"

@@ -28,12 +28,17 @@ class _Plain:
     def __init__(self, session_id: str | None) -> None:
         self.session_id = session_id
         self.state = TurnState()
+        self._is_unread = False
 
     def on_event(self, method: str, params: Params) -> None:
         if method == methods.CHAT_EVENT.name:
             self.state, settled = apply(self.state, ChatEvent.model_validate(params).event)
-            for thing in settled:
-                _print(thing)
+            try:
+                for thing in settled:
+                    _print(thing)
+            except BrokenPipeError:
+                self._is_unread = True
+                raise
 
     async def on_request(self, method: str, params: Params) -> Any:
         """Asked in spite of what was announced: the answer is no."""
@@ -45,7 +50,7 @@ class _Plain:
         raise NotImplementedError
 
     async def turn(self, link: Link, message: str) -> bool:
-        """False when it failed."""
+        """False when it failed. Raises: BrokenPipeError when nobody reads the answer."""
         if why := too_long(message, MAX_MESSAGE):
             _say(f"error: {why}")
             return False
@@ -58,6 +63,8 @@ class _Plain:
             _say(f"error: {clean(error.message)}")
             return False
         except ServerGone as gone:
+            if self._is_unread:
+                raise BrokenPipeError from None
             _say("\n".join([f"error: the server stopped{gone.how}", *map(clean, gone.stderr)]))
             return False
         except OSError as error:
