@@ -82,14 +82,19 @@ class SessionStore:
 
     @contextlib.contextmanager
     def claimed(self, session_id: str) -> Iterator[None]:
-        """No other process changes this session meanwhile. Raises: SessionBusy."""
+        """No other process changes this session meanwhile. Raises: SessionBusy, CaddieError where nothing is stored."""
         path = self._path(session_id).with_suffix(".lock")
-        path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path)
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(blocking=False)
         except Timeout:
             raise SessionBusy("This session is in use, perhaps in another window; wait until that has ended.") from None
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise CaddieError(
+                f"The conversation cannot be saved ({why}); mend that and send the message again."
+            ) from None
         try:
             yield
         finally:

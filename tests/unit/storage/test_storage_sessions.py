@@ -15,8 +15,9 @@ from caddie.chat.session import Titled
 from caddie.errors import CaddieError, InvalidInput, SessionBusy, SessionNotFound
 from caddie.providers.scripted import Wait, use
 from caddie.storage.results import ResultStore
+from caddie.storage.sessions import SessionStore
 from caddie.tools.grants import Grant
-from engine_kit import BOUND, Desk, desk
+from engine_kit import BOUND, Desk, desk, places
 
 
 def stored_file(one: Desk, session_id: str) -> Path:
@@ -212,3 +213,10 @@ async def test_a_conversation_whose_file_was_deleted_goes_on_whole_where_it_is_o
             await one.turn(words, session)
         said = [message.text for message in one.provider.requests[-1].messages if message.role == "assistant"]
     assert said == ["One.", "Two."]
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_the_turn_begins(workspace: Path) -> None:
+    (workspace.parent / "data").write_text("in the way")
+    store = SessionStore(places(workspace.parent, workspace))
+    with pytest.raises(CaddieError, match=r"cannot be saved \(Not a directory\)"), store.claimed("20260101-ab"):
+        pass
