@@ -165,7 +165,7 @@ class Engine:
     async def close(self) -> None:
         """Bounded; leaves no child process and no task. What was said is on disk afterwards."""
         self.check.close()
-        self._draft = None
+        self.hints.forget()
         await self._background.close()
         await self.mcp.close()
         self._started.close()

@@ -95,7 +95,7 @@ async def test_an_engine_that_closes_checks_no_settings_and_makes_no_hints_for_s
     checked = asyncio.Event()
     async with desk(workspace, settings=settings) as one:
         await ready(one)
-        await one.engine.draft("d", "feed an animal", "")
+        await one.engine.hints.draft("d", "feed an animal", "")
         one.engine.door.settings_checked = lambda findings: checked.set()  # type: ignore[method-assign]
         before = len(one.hints)
     assert asyncio.all_tasks() == {asyncio.current_task()}
