@@ -19,6 +19,7 @@ from caddie.tools.shell_words import CODE, Word, known, word_of
 MAX_CHARACTERS = 200_000
 _MAX_DEPTH = 5
 _MAX_LAUNCHES = 50
+_MAX_PIPES = 2_000  # the grammar's time and memory grow with their square: 70 MB here, gigabytes for 20,000
 _MAX_NODES = 20_000  # a quarter of a second; no line that a person could read has as many
 
 _TOO_LONG = "it is too long or too deeply nested"
@@ -91,7 +92,7 @@ class CommandLine:
 
 @lru_cache(256)  # a call is looked at several times: before and after the prompt
 def read_command_line(line: str, depth: int = 0) -> CommandLine:
-    if len(line) > MAX_CHARACTERS or depth > _MAX_DEPTH:
+    if len(line) > MAX_CHARACTERS or line.count("|") > _MAX_PIPES or depth > _MAX_DEPTH:
         return CommandLine(unknown=_TOO_LONG)
     if _UNREADABLE.search(line):
         return CommandLine(_inner_commands(line, depth), unknown="it holds characters that hide what it does")

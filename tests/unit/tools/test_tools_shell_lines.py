@@ -52,7 +52,9 @@ def test_the_corpus_has_enough_lines_of_each_kind_and_none_twice() -> None:
 
 def test_a_line_made_to_take_long_is_asked_about_at_once() -> None:
     lines = (
+        "a|" * 2_000,
         "a|" * 60_000,
+        "echo @(a|b)" * 10_000,
         "a;" * 80_000,
         "a\n" * 80_000,
         "${a" * 40_000,
