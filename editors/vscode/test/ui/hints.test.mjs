@@ -155,7 +155,7 @@ check('by keyboard: Delete never hints the chosen one, Alt+Enter enables it alwa
   assert.ok(names(await sent()).includes(TOOL('export_ledger')));
 });
 
-check('the switch turns them off and on, and what is typed stays', async () => {
+check('F07: the switch turns them off and on, and what is typed stays', async () => {
   await hintsFor('Send a payment reminder for an invoice');
   await bench.command('Caddie: Toggle Hints');
   await until('the setting is off', () => bench.settings('user')['caddie.hints.enabled'] === false);
@@ -191,7 +191,7 @@ async function turnWhileHidden(message) {
 
 const focusIsInEditor = () => page.evaluate(() => Boolean(document.activeElement?.closest('.editor-instance')));
 
-check('as a notification while the panel is hidden: nobody is disturbed, and the same choices are there', async () => {
+check('F07: as a notification while the panel is hidden, nobody is disturbed, and the same choices are there', async () => {
   await hintsFor('Find open invoices by state and date');
   bench.set({ 'caddie.hints.display': 'notification' });
   // The editor watches the file, and tells nobody when it has read it: then the panel has no hints any more.
@@ -220,6 +220,16 @@ check('as a notification while the panel is hidden: nobody is disturbed, and the
   await news.getByRole('button', { name: 'More …' }).click();
   await bench.quickPick('Enable send_reminder always').click();
   await until('the settings have it', () => bench.settings('user')['caddie.tools.enabled']?.includes(TOOL('send_reminder')));
+  await chat.open();
+  await turnWhileHidden('create a credit note for a paid invoice');
+  await news.waitFor(WAIT);
+  await news.getByRole('button', { name: 'create_credit_note' }).click();
+  await chat.input.waitFor(WAIT);
+  await chip('create_credit_note').waitFor(WAIT);
+  await chat.input.click();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Backspace');
+  await chip('create_credit_note').waitFor({ state: 'detached' });
 });
 
 check('with `both` they are above the input as well', async () => {

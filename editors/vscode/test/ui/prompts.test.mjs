@@ -1,4 +1,4 @@
-/** Prompts and hints while the panel is hidden: seen, never in the way. Keys: kept secret, handed to the server. */
+/** Prompts while the panel is hidden: seen, never in the way. Keys: kept secret, handed to the server. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,41 +65,6 @@ check('D18: the notification leads to the prompt, which says the real tool and i
   await chat.frame.getByRole('button', { name: /Allow once/i }).click();
   await chat.frame.getByText('The reminder is on its way.').waitFor(WAIT);
   await page.locator('.statusbar-item[aria-label*="waiting for you"]').waitFor({ state: 'detached' });
-});
-
-/** A turn that begins while nobody sees the panel: it was queued behind another one. */
-async function turnWhileHidden(message) {
-  const held = gate();
-  const asked = model.requests.length;
-  model.play(say('First.', held.promise), say('Second.'));
-  await chat.send('wait a moment');
-  await until('the first turn runs', () => model.requests.length > asked, 30_000);
-  await chat.send(message);
-  await chat.hide();
-  await editor().focus();
-  held.open();
-  await until('the second turn ran', () => model.requests.length > asked + 1, 30_000);
-}
-
-check('F07: hints come as a notification when they shall, with the panel’s choices, and focus stays', async () => {
-  bench.set({ 'caddie.hints.display': 'notification' });
-  await turnWhileHidden('create a credit note for a paid invoice');
-  await bench.notification('Tools that fit').waitFor(WAIT);
-  assert.ok(await focusIsInEditor());
-  await bench.shot('hint-notification');
-  await bench.notification('Tools that fit').getByRole('button', { name: 'create_credit_note' }).click();
-  await chat.input.waitFor(WAIT);
-  await chat.frame.locator('.composer').getByText('create_credit_note').first().waitFor(WAIT);
-  await bench.shot('hint-picked');
-});
-
-check('F07: off means off', async () => {
-  await bench.command('Caddie: Toggle Hints');
-  await until('the setting is off', () => bench.settings('user')['caddie.hints.enabled'] === false);
-  await turnWhileHidden('export the ledger entries as CSV');
-  await page.waitForTimeout(1500); // nothing comes: there is no event to wait for
-  assert.equal(await bench.notification('Tools that fit').count(), 0);
-  await chat.open();
 });
 
 check('C17: the editor stays quick while a tool’s result of 1 MB is shown', async () => {
