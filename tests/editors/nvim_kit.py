@@ -63,7 +63,7 @@ class Terminal:
         self.type(f":{command}\r")
 
     def normal_mode(self) -> None:
-        self.type(ESC)
+        self.type("\x1c\x0e")  # not Esc: with the key that follows it could be read as Alt and that key
         self.wait_gone("-- INSERT --")
 
     def text(self) -> str:
