@@ -20,7 +20,7 @@ from caddie.engine.undo import UndoReport, begun
 from caddie.errors import NothingToUndo
 from caddie.storage.checkpoints import Accepted, FileChange, Journal, Undone, by_path
 from caddie.tools.builtin.text_files import Encoding, NotText, decode
-from caddie.tools.merge import Hunk, applied, hunks
+from caddie.tools.merge import Hunk, applied, ended_lines, hunks
 
 Status = Literal["created", "modified", "deleted"]
 NOT_AS_SEEN = "is not as it was when you looked at it; look again"
@@ -65,7 +65,7 @@ class _Texts:
     encoding: Encoding
 
     def hunks(self) -> tuple[OldAndNew, ...]:
-        lines = _ended(self.now)
+        lines = ended_lines(self.now)
         seen: Counter[tuple[tuple[str, ...], tuple[str, ...]]] = Counter()
         found = []
         for hunk in hunks(self.now, self.before):
@@ -268,11 +268,6 @@ def _meant(
 def _id(old: Sequence[str], new: Sequence[str], at: int) -> str:
     """Of lines that are the same as others, the first has 0."""
     return hashlib.sha256("\0".join([*old, "\1", *new, str(at)]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _ended(text: str) -> list[str]:
-    lines = text.split("\n")
-    return [*(line + "\n" for line in lines[:-1]), *filter(None, lines[-1:])]
 
 
 def _as_bytes(text: str) -> bytes:

@@ -52,8 +52,8 @@ class Hunk:
 
 def taken_back(before: str, after: str, now: str) -> str | tuple[Clash, ...]:
     """`now` with the change from `before` to `after` undone, or where it clashes with what others did since."""
-    base = _lines(after)
-    back, theirs = list(_hunks(base, _lines(before))), list(_hunks(base, _lines(now)))
+    base = ended_lines(after)
+    back, theirs = list(_hunks(base, ended_lines(before))), list(_hunks(base, ended_lines(now)))
     clashes = tuple(
         Clash(their.at + 1, their.at + len(their.lines))
         for their in theirs
@@ -64,12 +64,12 @@ def taken_back(before: str, after: str, now: str) -> str | tuple[Clash, ...]:
 
 def hunks(text: str, other: str) -> list[Hunk]:
     """What must be replaced in `text` for it to become `other`."""
-    return list(_hunks(_lines(text), _lines(other)))
+    return list(_hunks(ended_lines(text), ended_lines(other)))
 
 
 def applied(text: str, chosen: Iterable[Hunk]) -> str:
     """`text` with some of its hunks replaced."""
-    return _apply(_lines(text), list(chosen))
+    return _apply(ended_lines(text), list(chosen))
 
 
 def _go_together(one: Hunk, other: Hunk) -> bool:
@@ -92,7 +92,8 @@ def _joined(lines: Sequence[str]) -> str:
     return "".join([*ended, *lines[-1:]])
 
 
-def _lines(text: str) -> list[str]:
+def ended_lines(text: str) -> list[str]:
+    """The lines with their ends; only LF ends one."""
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]

@@ -189,6 +189,19 @@ function M.request(method, params, callback, on_sent)
   end)
 end
 
+--- For what the person began: a problem is said to them.
+---@param method string
+---@param params table?
+---@param on_result fun(result: table)
+function M.ask(method, params, on_result)
+  M.request(method, params, function(problem, result)
+    if problem then
+      return M.say(problem.message, 'ERROR')
+    end
+    on_result(result)
+  end)
+end
+
 --- Says something to the server if it runs; never starts it.
 ---@param method string
 ---@param params table

@@ -8,17 +8,7 @@ local function chat()
   return require('caddie.chat')
 end
 
----@param method string
----@param params table?
----@param on_result fun(result: table)
-local function ask(method, params, on_result)
-  client.request(method, params, function(problem, result)
-    if problem then
-      return client.say(problem.message, 'ERROR')
-    end
-    on_result(result)
-  end)
-end
+local ask = client.ask
 
 local function selection(args)
   if args.range == 0 then

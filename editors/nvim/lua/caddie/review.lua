@@ -117,14 +117,7 @@ local function show(session, files, is_new)
   end
 end
 
-local function ask(method, params, on_result)
-  client.request(method, params, function(problem, result)
-    if problem then
-      return client.say(problem.message, 'ERROR')
-    end
-    on_result(result)
-  end)
-end
+local ask = client.ask
 
 local function look(session, on_files)
   ask('caddie/session/changes', { sessionId = session }, function(result)
