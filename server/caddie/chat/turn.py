@@ -146,6 +146,7 @@ class Turn:
             self._close("error", NO_ANSWER)
             raise
         self._record(TurnEnded(self._turn.turn_id, outcome.stop, self._model.usage))
+        await self._flush()  # nothing is waited for after Done: who sees it may undo, or say more, at once
         self._emit(Done(outcome.stop, outcome.text))
         return outcome
 

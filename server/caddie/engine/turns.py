@@ -91,9 +91,7 @@ class Turns:
             emit=tell,
             refusals=self._engine.deferrals.refusals,
         )
-        outcome = await running.run()
-        await self._engine.sessions.flush()
-        return outcome
+        return await running.run()
 
     async def _servers_of_first_turn(self, seconds: float, tell: Callable[[TurnEvent], None]) -> None:
         """The first message of a process often comes before the servers do; give them a moment, and say so."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from caddie.chat.events import Done
 from caddie.engine import snapshot
 from caddie.engine.review import Choice
 from caddie.errors import ClientCannotAsk, NothingToUndo, SessionBusy
@@ -565,3 +566,16 @@ def test_ten_thousand_files_are_looked_through_in_time(tmp_path: Path) -> None:
         for number in range(100):
             (tmp_path / f"d{folder}/{number}.txt").touch()
     assert len(list(snapshot.listed(tmp_path, [tmp_path / "data"]))) == 10_000
+
+
+async def test_who_sees_the_end_of_a_turn_may_undo_it_at_once(workspace: Path) -> None:
+    undos: list[asyncio.Task[Any]] = []
+    async with working(workspace, use("Write", path="a.txt", content="x\n")) as one:
+
+        def heard(session: str, _turn: str, event: object) -> None:
+            if isinstance(event, Done):
+                undos.append(asyncio.create_task(one.engine.undo(session)))
+
+        await one.engine.turns.run(None, "go", heard)
+        assert outcomes(await undos[0]) == {"a.txt": "restored"}
+    assert not (workspace / "a.txt").exists()
