@@ -1,37 +1,23 @@
 /** What goes with a message, and what a slash and an `@` do: each seen in the request that reaches the model. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
-import { callTool, said, say, startModel } from '../kit/model.mjs';
+import { conversing } from '../kit/conversing.mjs';
+import { callTool, said, say } from '../kit/model.mjs';
 import { ACME, FILES } from '../kit/office.mjs';
-import { Panel } from '../kit/panel.mjs';
 import { PYTHON, REPOSITORY } from '../kit/paths.mjs';
-import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
+import { until } from '../kit/workbench.mjs';
 
 const WAIT = { timeout: 60_000 };
 const PROMPTING = { command: PYTHON, args: [join(REPOSITORY, 'tests/fixtures/mcp_servers/prompting.py'), 'handshake'] };
 /** A red point. */
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 let bench, chat, page, model;
-const { check, state } = sharing(() => bench);
-
-before(async () => {
-  model = await startModel();
-  bench = await openWorkbench({
-    name: 'attach',
-    settings: { ...model.settings, 'files.autoSave': 'off', 'caddie.mcp.servers': { acme: ACME, office: PROMPTING } },
-    files: { ...FILES, 'broken.json': '{\n  "paid": \n}\n', 'docs/terms.md': '# Payable within 30 days\n' },
-    size: { width: 1400, height: 900 },
-  });
-  page = bench.page;
-  chat = new Panel(bench);
-  await chat.open();
-}, { timeout: 240_000 });
-
-after(async () => {
-  await bench?.close(state.failures > 0);
-  await model?.close();
-}, { timeout: 60_000 });
+const check = conversing({
+  name: 'attach',
+  settings: { 'files.autoSave': 'off', 'caddie.mcp.servers': { acme: ACME, office: PROMPTING } },
+  files: { ...FILES, 'broken.json': '{\n  "paid": \n}\n', 'docs/terms.md': '# Payable within 30 days\n' },
+  size: { width: 1400, height: 900 },
+}, (all) => ({ bench, chat, page, model } = all));
 
 const chip = (name) => chat.frame.locator('.composer .chip').filter({ hasText: name });
 

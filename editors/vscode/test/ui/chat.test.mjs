@@ -1,32 +1,17 @@
 /** The chat panel in the real workbench: the whole road with a model double and the real server. */
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import { callTool, gate, say, startModel } from '../kit/model.mjs';
-import { ACME, FILES } from '../kit/office.mjs';
-import { Panel } from '../kit/panel.mjs';
-import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
+import { conversing } from '../kit/conversing.mjs';
+import { callTool, gate, say } from '../kit/model.mjs';
+import { ACME } from '../kit/office.mjs';
+import { until } from '../kit/workbench.mjs';
 
 const WAIT = { timeout: 60_000 };
 let bench, chat, page, model;
-const { check, state } = sharing(() => bench);
-
-before(async () => {
-  model = await startModel();
-  bench = await openWorkbench({
-    name: 'chat',
-    settings: { ...model.settings, 'caddie.mcp.servers': { acme: ACME }, 'workbench.colorTheme': 'Default Dark Modern' },
-    files: FILES,
-    size: { width: 1280, height: 900 },
-  });
-  page = bench.page;
-  chat = new Panel(bench);
-  await chat.open();
-}, { timeout: 240_000 });
-
-after(async () => {
-  await bench?.close(state.failures > 0);
-  await model?.close();
-}, { timeout: 60_000 });
+const check = conversing({
+  name: 'chat',
+  settings: { 'caddie.mcp.servers': { acme: ACME }, 'workbench.colorTheme': 'Default Dark Modern' },
+  size: { width: 1280, height: 900 },
+}, (all) => ({ bench, chat, page, model } = all));
 
 const lastBody = () => JSON.stringify(model.requests.at(-1)?.body);
 

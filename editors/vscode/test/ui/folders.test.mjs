@@ -2,42 +2,28 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
-import { callTool, said, say, startModel } from '../kit/model.mjs';
-import { Panel } from '../kit/panel.mjs';
+import { conversing } from '../kit/conversing.mjs';
+import { callTool, said, say } from '../kit/model.mjs';
 import { PYTHON } from '../kit/paths.mjs';
-import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
+import { until } from '../kit/workbench.mjs';
 
 const WAIT = { timeout: 60_000 };
 let bench, chat, page, model;
-const { check, state } = sharing(() => bench);
-
-before(async () => {
-  model = await startModel();
-  const mark = { command: PYTHON, args: ['-c', "open('started', 'w')"] };
-  bench = await openWorkbench({
-    name: 'folders',
-    settings: { ...model.settings, 'caddie.permissions.mode': 'acceptEdits', 'workbench.colorTheme': 'Default Dark Modern' },
-    files: { 'prices.py': 'TOTAL = 1\n', 'notes.md': 'of the shop\n' },
-    further: {
-      api: {
-        'routes.py': 'ROUTES = []\n',
-        'notes.md': 'of the api\n',
-        '.mcp.json': JSON.stringify({ mcpServers: { evil: mark } }),
-        '.vscode/settings.json': JSON.stringify({ 'caddie.tools.disabled': ['Read'] }),
-      },
+const mark = { command: PYTHON, args: ['-c', "open('started', 'w')"] };
+const check = conversing({
+  name: 'folders',
+  settings: { 'caddie.permissions.mode': 'acceptEdits', 'workbench.colorTheme': 'Default Dark Modern' },
+  files: { 'prices.py': 'TOTAL = 1\n', 'notes.md': 'of the shop\n' },
+  further: {
+    api: {
+      'routes.py': 'ROUTES = []\n',
+      'notes.md': 'of the api\n',
+      '.mcp.json': JSON.stringify({ mcpServers: { evil: mark } }),
+      '.vscode/settings.json': JSON.stringify({ 'caddie.tools.disabled': ['Read'] }),
     },
-    size: { width: 1280, height: 900 },
-  });
-  page = bench.page;
-  chat = new Panel(bench);
-  await chat.open();
-}, { timeout: 240_000 });
-
-after(async () => {
-  await bench?.close(state.failures > 0);
-  await model?.close();
-}, { timeout: 60_000 });
+  },
+  size: { width: 1280, height: 900 },
+}, (all) => ({ bench, chat, page, model } = all));
 
 const system = ({ body }) => body.messages[0].content;
 

@@ -1,34 +1,21 @@
 /** Hints: every way to take one, to be rid of one, and to have one always; the keyboard stays where it was. */
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import { gate, said, say, startModel } from '../kit/model.mjs';
-import { ACME, FILES } from '../kit/office.mjs';
-import { Panel } from '../kit/panel.mjs';
-import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
+import { conversing } from '../kit/conversing.mjs';
+import { gate, said, say } from '../kit/model.mjs';
+import { ACME } from '../kit/office.mjs';
+import { until } from '../kit/workbench.mjs';
 
 const WAIT = { timeout: 60_000 };
 const TOOL = (name) => `mcp__acme__${name}`;
 let bench, chat, page, model;
-const { check, state } = sharing(() => bench);
-
-before(async () => {
-  model = await startModel();
-  bench = await openWorkbench({
-    name: 'hints',
-    settings: { ...model.settings, 'caddie.mcp.servers': { acme: ACME } },
-    files: FILES,
-    size: { width: 1400, height: 800 },
-  });
-  page = bench.page;
-  chat = new Panel(bench);
-  await chat.open();
+const check = conversing({
+  name: 'hints',
+  settings: { 'caddie.mcp.servers': { acme: ACME } },
+  size: { width: 1400, height: 800 },
+}, async (all) => {
+  ({ bench, chat, page, model } = all);
   await page.locator('.statusbar-item[aria-label*="office-model"]').waitFor(WAIT);
-}, { timeout: 240_000 });
-
-after(async () => {
-  await bench?.close(state.failures > 0);
-  await model?.close();
-}, { timeout: 60_000 });
+});
 
 const hints = () => chat.frame.locator('.hint');
 const names = () => chat.frame.locator('.hint .hint-name').allInnerTexts();

@@ -1,32 +1,18 @@
 /** What the model did is looked at, accepted and taken back; what was asked is asked anew. */
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import { callTool, say, startModel } from '../kit/model.mjs';
-import { Panel } from '../kit/panel.mjs';
-import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
+import { conversing } from '../kit/conversing.mjs';
+import { callTool, say } from '../kit/model.mjs';
+import { until } from '../kit/workbench.mjs';
 
 const WAIT = { timeout: 60_000 };
 const LINES = Array.from({ length: 30 }, (_, at) => `line_${at + 1} = ${at + 1}`);
-let bench, chat, model, page;
-const { check, state } = sharing(() => bench);
-
-before(async () => {
-  model = await startModel();
-  bench = await openWorkbench({
-    name: 'review',
-    settings: { ...model.settings, 'caddie.permissions.mode': 'acceptEdits', 'workbench.colorTheme': 'Default Dark Modern' },
-    files: { 'numbers.py': `${LINES.join('\n')}\n`, 'old.txt': 'Not needed any more.\n' },
-    size: { width: 1280, height: 900 },
-  });
-  page = bench.page;
-  chat = new Panel(bench);
-  await chat.open();
-}, { timeout: 240_000 });
-
-after(async () => {
-  await bench?.close(state.failures > 0);
-  await model?.close();
-}, { timeout: 60_000 });
+let bench, chat, page, model;
+const check = conversing({
+  name: 'review',
+  settings: { 'caddie.permissions.mode': 'acceptEdits', 'workbench.colorTheme': 'Default Dark Modern' },
+  files: { 'numbers.py': `${LINES.join('\n')}\n`, 'old.txt': 'Not needed any more.\n' },
+  size: { width: 1280, height: 900 },
+}, (all) => ({ bench, chat, page, model } = all));
 
 const messages = () => model.requests.at(-1).body.messages.filter(({ role }) => role === 'user').map(({ content }) => JSON.stringify(content));
 const read = (path) => callTool('Read', { path: `${bench.workspace}/${path}` });

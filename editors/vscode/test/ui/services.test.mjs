@@ -4,7 +4,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
-import { callTool, say, startModel } from '../kit/model.mjs';
+import { conversing } from '../kit/conversing.mjs';
+import { callTool, say } from '../kit/model.mjs';
 import { FILES } from '../kit/office.mjs';
 import { Panel } from '../kit/panel.mjs';
 import { PYTHON, REPOSITORY } from '../kit/paths.mjs';
@@ -24,25 +25,12 @@ async function openFile({ page, quickPick }, name, words) {
 
 describe('with the real server', () => {
   let bench, chat, page, model;
-  const { check, state } = sharing(() => bench);
-
-  before(async () => {
-    model = await startModel();
-    bench = await openWorkbench({
-      name: 'services',
-      settings: { ...model.settings, 'files.autoSave': 'off', 'caddie.permissions.mode': 'acceptEdits' },
-      files: { ...FILES, 'terms.json': TERMS },
-      size: { width: 1280, height: 800 },
-    });
-    page = bench.page;
-    chat = new Panel(bench);
-    await chat.open();
-  }, { timeout: 240_000 });
-
-  after(async () => {
-    await bench?.close(state.failures > 0);
-    await model?.close();
-  }, { timeout: 60_000 });
+  const check = conversing({
+    name: 'services',
+    settings: { 'files.autoSave': 'off', 'caddie.permissions.mode': 'acceptEdits' },
+    files: { ...FILES, 'terms.json': TERMS },
+    size: { width: 1280, height: 800 },
+  }, (all) => ({ bench, chat, page, model } = all));
 
   const open = (name, words) => openFile({ page, quickPick: (text) => bench.quickPick(text) }, name, words);
   const lines = () => page.locator('.editor-instance .view-lines').first();

@@ -1,36 +1,20 @@
 /** What is seen of a turn besides its words: thinking, steps, cost, long results; stopped, interrupted, gone on with. */
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import { callTool, gate, goOn, said, say, startModel, think } from '../kit/model.mjs';
-import { ACME, FILES } from '../kit/office.mjs';
-import { Panel } from '../kit/panel.mjs';
-import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
+import { conversing } from '../kit/conversing.mjs';
+import { callTool, gate, goOn, said, say, think } from '../kit/model.mjs';
+import { ACME } from '../kit/office.mjs';
+import { until } from '../kit/workbench.mjs';
 
 const WAIT = { timeout: 60_000 };
 let bench, chat, page, model;
-const { check, state } = sharing(() => bench);
-
-before(async () => {
-  model = await startModel();
-  bench = await openWorkbench({
-    name: 'turns',
-    settings: {
-      ...model.settings,
-      ...{ 'caddie.mcp.servers': { acme: ACME }, 'caddie.tools.profile': 'lean' },
-      'caddie.permissions.allow': ['mcp__acme__big_report'],
-    },
-    files: FILES,
-    size: { width: 1280, height: 900 },
-  });
-  page = bench.page;
-  chat = new Panel(bench);
-  await chat.open();
-}, { timeout: 240_000 });
-
-after(async () => {
-  await bench?.close(state.failures > 0);
-  await model?.close();
-}, { timeout: 60_000 });
+const check = conversing({
+  name: 'turns',
+  settings: {
+    ...{ 'caddie.mcp.servers': { acme: ACME }, 'caddie.tools.profile': 'lean' },
+    'caddie.permissions.allow': ['mcp__acme__big_report'],
+  },
+  size: { width: 1280, height: 900 },
+}, (all) => ({ bench, chat, page, model } = all));
 
 const todo = (content, status, active_form) => ({ content, status, active_form });
 

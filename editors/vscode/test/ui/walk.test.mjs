@@ -2,37 +2,24 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, before } from 'node:test';
-import { callTool, gate, goOn, say, startModel, think } from '../kit/model.mjs';
-import { ACME, FILES } from '../kit/office.mjs';
-import { Panel } from '../kit/panel.mjs';
-import { openWorkbench, sharing, until } from '../kit/workbench.mjs';
+import { conversing } from '../kit/conversing.mjs';
+import { callTool, gate, goOn, say, think } from '../kit/model.mjs';
+import { ACME } from '../kit/office.mjs';
+import { until } from '../kit/workbench.mjs';
 
 const WAIT = { timeout: 60_000 };
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 /** The panel is a part of the workbench, which has the headings and landmarks. */
 const RULES = Object.fromEntries(['page-has-heading-one', 'region', 'landmark-one-main'].map((rule) => [rule, { enabled: false }]));
 let bench, chat, page, model;
-const { check, state } = sharing(() => bench);
-
-before(async () => {
-  model = await startModel();
-  bench = await openWorkbench({
-    name: 'walk',
-    settings: { ...model.settings, 'caddie.mcp.servers': { acme: ACME }, 'workbench.colorTheme': 'Default Dark Modern' },
-    files: FILES,
-    size: { width: 1280, height: 900 },
-  });
-  page = bench.page;
-  chat = new Panel(bench);
-  await chat.open();
+const check = conversing({
+  name: 'walk',
+  settings: { 'caddie.mcp.servers': { acme: ACME }, 'workbench.colorTheme': 'Default Dark Modern' },
+  size: { width: 1280, height: 900 },
+}, async (all) => {
+  ({ bench, chat, page, model } = all);
   await page.locator('.statusbar-item[aria-label*="office-model"]').waitFor(WAIT);
-}, { timeout: 240_000 });
-
-after(async () => {
-  await bench?.close(state.failures > 0);
-  await model?.close();
-}, { timeout: 60_000 });
+});
 
 async function faults() {
   const inside = await (await chat.input.elementHandle()).ownerFrame();
